@@ -24,13 +24,12 @@ from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
-from legitimate import legitimate
-
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
 from gridatlas.model.cells import Cells
 from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
+from legitimate import legitimate
 
 EXAMPLES = """
 examples:

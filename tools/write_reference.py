@@ -16,16 +16,17 @@ from typing import Any
 import click
 
 from gridatlas import registry
+from gridatlas.checks import all_checks
 from gridatlas.claims.names import BEFORE_DOT, MEANINGS, METHODS, PROPERTIES
 from gridatlas.cli.main import main
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
-from gridatlas.model.json_schema import attribute_docstrings, models
+from gridatlas.model.json_schema import attribute_docstrings, key_texts, models
 from gridatlas.model.kinds import KINDS
 from gridatlas.model.limits import Limits
 from gridatlas.model.schema import Identifier
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ("data-format.md", "problems.md", "options.md", "commands.md", "claims.md")
+PAGES = ("data-format.md", "problems.md", "options.md", "commands.md", "claims.md", "trust.md")
 
 ANCHORS = {
     "Source": "[source](#source)",
@@ -116,7 +117,7 @@ def keys(name: str) -> str:
     model = next(model for model in models() if model.__name__ == name)
     schema = model.model_json_schema()
     schema = schema.get("$defs", {}).get(name, schema)
-    texts = attribute_docstrings(model)
+    texts = key_texts(model, all_checks())
     assert texts.keys() == schema["properties"].keys(), f"a key of {name} without a docstring"
     required = schema.get("required", ())
     rows = []
@@ -187,8 +188,20 @@ def names() -> str:
 
 
 def problems() -> str:
-    """The kinds of problems."""
-    return "\n".join(f"- `{name}`: {kind.about}" for name, kind in KINDS.items())
+    """The kinds of problems, also those that are findings."""
+    abouts = {name: kind.about for name, kind in KINDS.items()}
+    for name, check in all_checks().items():
+        first = check.says.partition(". ")[0].removesuffix(".")
+        abouts[name] = f"{first} (a finding)."
+    return "\n".join(f"- `{name}`: {about}" for name, about in sorted(abouts.items()))
+
+
+def checks() -> str:
+    """The kinds of findings."""
+    return "\n".join(
+        f"- `{name}`: {check.says[0].lower()}{check.says[1:]}"
+        for name, check in all_checks().items()
+    )
 
 
 # --- pages --------------------------------------------------------------------------------------
@@ -200,6 +213,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     "command": command,
     "names": names,
     "problems": problems,
+    "checks": checks,
 }
 MARK = re.compile(r"<!--code: (\w+)(?: (\w+))?-->\n.*?<!--/code-->", re.DOTALL)
 

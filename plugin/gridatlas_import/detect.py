@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
-import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
-from gridatlas.data.tables import read_table
-from gridatlas.files.door import read_file, unpacked
-from gridatlas.model.limits import check_json
 from gridatlas.model.problems import join_names, nearest
 from gridatlas.progress import tracked
-from gridatlas_import.harness import harness_table
-from gridatlas_import.logs.inspect_files import ENDING as EVAL
-from gridatlas_import.logs.inspect_files import is_inspect
-from gridatlas_import.logs.inspect_logs import inspect_table
-from gridatlas_import.logs.lm_eval_logs import SAMPLES
-from gridatlas_import.logs.sweeps import sweep_table
+from gridatlas_import.files import GZIP, File, ending_of, names_of
+from gridatlas_import.importers import having, importer_of, importers
+from gridatlas_import.json_values import is_rows_by_key, table_of
 from gridatlas_import.paths import matched, path_columns
-from gridatlas_import.readers import mteb
-from gridatlas_import.readers.delimited import decode, read_delimited
-from gridatlas_import.readers.excel import read_excel
-from gridatlas_import.readers.json_values import (
-    is_rows_by_key,
-    parse_json,
-    read_json,
-    read_lines,
-    table_of,
-)
-from gridatlas_import.readers.latex import read_latex
-from gridatlas_import.readers.markdown_tables import read_markdown
-from gridatlas_import.rows import CannotImport, RawTable, importable, unique_names
+from gridatlas_import.readers import json_files
+from gridatlas_import.rows import CannotImport, RawTable, importable
 from gridatlas_import.run_folders import RunFolder, lost_runs, run_folders, settings_of
-
-EXCEL = ".xlsx"
-ENDINGS = (
-    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".md", ".markdown", ".tex",
-    EXCEL, EVAL,
-)  # fmt: skip
-GZIP = ".gz"
 
 
 def detect(
@@ -65,75 +38,71 @@ def detect(
     Raises:
         CannotImport: For what can't be read.
     """
+    asked = File(Path(), "", encoding, table, pattern, metric)
     if len(paths) == 1 and paths[0].is_dir() and not pattern:
-        trials = sweep_table(paths[0], _reading(encoding))
-        if trials is not None:
-            return trials
+        below = replace(asked, path=paths[0], name=paths[0].name)
+        for read_folder in having("read_folder"):
+            found: RawTable | None = read_folder(below)
+            if found is not None:
+                return found
     runs = [run for path in paths if path.is_dir() for run in run_folders(path)]
     if runs and not pattern:
-        return _of_runs(runs, encoding)
-    files = [file for path in paths for file in _files(path)]
-    if len({file.resolve() for file in files}) < len(files):
+        return _of_runs(runs, asked)
+    given = [file for path in paths for file in _files(path)]
+    if len({file.resolve() for file in given}) < len(given):
         raise CannotImport(
             "a file that is named twice", "each file once", "name it once", usage=True
         )
-    names = _names(files)
-    if any(ending_of(file) == EVAL for file in files):
-        read = _reading(encoding)
-        return inspect_table([*zip(files, names, strict=True)], read, metric)
-    trees = {
-        file: parse_json(_text(file, name, encoding)[0], name)
-        for file, name in zip(files, names, strict=True)
-        if ending_of(file) == ".json"
-    }
-    if trees and any(map(is_inspect, trees.values())):
-        read = _reading(encoding)
-        return inspect_table([*zip(files, names, strict=True)], read, metric)
-    if trees and len(trees) == len(files):
-        read = _reading(encoding)
-        found = harness_table(trees, names, pattern, read)
-        found = found or _cells(trees, names, pattern)
-        if found:
-            return found
-    tables = []
-    for file, name in tracked([*zip(files, names, strict=True)], "files read"):
-        if ending_of(file) == ".json":
-            tables.append(read_json(trees[file], name))
-        else:
-            tables.append(_table(file, name, encoding, table))
+    names = names_of(given)
+    files = [replace(asked, path=path, name=name) for path, name in zip(given, names, strict=True)]
+    kinds = [importer_of(file) for file in files]
+    for kind in importers():
+        if kind in kinds and hasattr(kind, "read_all"):
+            if all(file.ending in kind.ENDINGS for file in files):
+                found = kind.read_all(files)
+                if found is not None:
+                    return found
+            elif not hasattr(kind, "read"):
+                raise _mixed(files, kinds, kind)
+    tables = [
+        _table(file, kind)
+        for file, kind in tracked([*zip(files, kinds, strict=True)], "files read")
+    ]
     if pattern:
         parts = [matched(name, pattern) for name in names]
         tables = [_named(*named) for named in zip(tables, parts, strict=True)]
     return _together(tables, names, by_path=not pattern)
 
 
-def ending_of(file: Path) -> str:
-    """The ending that says what a file is: of `a.csv.gz` that before `.gz`."""
-    ending = file.suffix.lower()
-    return Path(file.stem).suffix.lower() if ending == GZIP else ending
+def _mixed(files: Sequence[File], kinds: Sequence[ModuleType], kind: ModuleType) -> CannotImport:
+    """The refusal of files that are read together, beside one that is read by itself."""
+    own = files[kinds.index(kind)].name
+    other = next(file.name for file in files if file.ending not in kind.ENDINGS)
+    return CannotImport(
+        f"{own}, a log, and {other}, which is none",
+        f"logs alone: files that end with {join_names(kind.ENDINGS)}",
+        "import one after the other",
+        usage=True,
+    )
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
+        all_endings = {ending for kind in importers() for ending in kind.ENDINGS}
         found = sorted(
             file
             for file in path.rglob("*")
-            if ending_of(file) in ENDINGS
+            if ending_of(file) in all_endings
             and not file.is_dir()
             and not any(part.startswith(".") for part in file.relative_to(path).parts)
-            and file.name != mteb.META
         )
-        if any(ending_of(file) == ".json" for file in found):
-            # Documents are read with the results that they lie beside.
-            found = [file for file in found if not SAMPLES.fullmatch(file.name)]
-        if any(ending_of(file) == EVAL for file in found):
-            # Beside logs lie a list of them, and notes; logs in JSON are told by what they say.
-            return [file for file in found if ending_of(file) in (EVAL, ".json")]
+        for kind in importers():
+            found = _of_kind(found, kind)
         endings = sorted({ending_of(file) for file in found})
         if not found:
             raise CannotImport(
                 f"{path}, a folder without a file to import",
-                f"files that end with {join_names(ENDINGS)}",
+                f"files that end with {join_names(sorted(all_endings))}",
                 "name a file, or another folder",
                 usage=True,
             )
@@ -152,6 +121,21 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
+def _of_kind(files: list[Path], kind: ModuleType) -> list[Path]:
+    """Files of a folder without what an importer knows to lie beside its own."""
+    others = {end for other in importers() if other is not kind for end in other.ENDINGS}
+    if not hasattr(kind, "read") and any(
+        ending_of(file) in set(kind.ENDINGS) - others for file in files
+    ):
+        # Beside logs lie a list of them, and notes.
+        files = [file for file in files if ending_of(file) in kind.ENDINGS]
+    beside = {
+        file for file in files if hasattr(kind, "BESIDE") and kind.BESIDE.fullmatch(file.name)
+    }
+    own = any(ending_of(file) in kind.ENDINGS and file not in beside for file in files)
+    return [file for file in files if file not in beside] if own else files
+
+
 def _names_beside(path: Path) -> list[str]:
     try:
         return sorted(other.name for other in path.parent.iterdir())
@@ -159,58 +143,10 @@ def _names_beside(path: Path) -> list[str]:
         return []
 
 
-def _names(files: Sequence[Path]) -> list[str]:
-    """Short names: below the folder that all have in common."""
-    around = Path(os.path.commonpath([file.resolve().parent for file in files]))
-    return [file.resolve().relative_to(around).as_posix() for file in files]
-
-
-def _table(file: Path, name: str, encoding: str | None, number: int | None) -> RawTable:
-    ending = ending_of(file)
-    if ending == ".parquet":
-        found, problems = read_table(file, name)
-        if found is None:
-            raise CannotImport(
-                f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix
-            )
-        columns, notes = unique_names([*found.columns])
-        texts = dict(zip(columns, found.texts, strict=True))
-        places = [f"{name}:{line}" for line in found.lines]
-        return RawTable("Parquet", texts, places, notes=tuple(notes))
-    if ending == EXCEL:
-        return read_excel(_bytes(file, name), name, number)
-    text, encoding_note = _text(file, name, encoding)
-    if ending in (".md", ".markdown"):
-        return read_markdown(text, name, number)
-    with importable(name):
-        if ending in (".jsonl", ".ndjson"):
-            check_json(text)
-            return read_lines(text, name)
-        if ending == ".tex":
-            return read_latex(text, name)
-        return read_delimited(text, name, encoding_note)
-
-
-def _reading(encoding: str | None) -> Callable[[Path, str], str]:
-    return lambda file, name: _text(file, name, encoding)[0]
-
-
-def _text(file: Path, name: str, encoding: str | None) -> tuple[str, str]:
-    return decode(_bytes(file, name), name, encoding)
-
-
-def _bytes(file: Path, name: str) -> bytes:
-    with importable(name):
-        data = read_file(file)
-        if data[:2] != b"\x1f\x8b":
-            return data
-        try:
-            with gzip.open(io.BytesIO(data)) as packed:
-                return unpacked(packed, len(data))
-        except (EOFError, zlib.error) as error:
-            raise CannotImport(
-                f"{name}: {error}", "a whole gzip file", "compress it again"
-            ) from None
+def _table(file: File, kind: ModuleType) -> RawTable:
+    with importable(file.name):
+        table: RawTable = kind.read(file)
+        return table
 
 
 def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
@@ -277,19 +213,19 @@ def _without_gz(name: str) -> str:
     return name.removesuffix(GZIP)
 
 
-def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
+def _of_runs(runs: Sequence[RunFolder], asked: File) -> RawTable:
     """The results of runs, with their settings and what their folders are called."""
-    names = _names([run.results for run in runs])
+    names = names_of([run.results for run in runs])
     tables: list[RawTable] = []
     for run, name in zip(runs, names, strict=True):
         where = f"{run.config.parent.name}/{run.config.name}"
-        settings = settings_of(run, _text(run.config, where, encoding)[0], where)
-        if ending_of(run.results) == ".json":
-            tree = parse_json(_text(run.results, name, encoding)[0], name)
-            is_row = isinstance(tree, Mapping) and not is_rows_by_key(tree)
-            table = table_of([(name, tree)], "JSON") if is_row else read_json(tree, name)
+        settings = settings_of(run, asked.text_of(run.config, where), where)
+        file = replace(asked, path=run.results, name=name, table=None)
+        if file.ending == ".json":
+            is_row = isinstance(file.tree, Mapping) and not is_rows_by_key(file.tree)
+            table = table_of([(name, file.tree)], "JSON") if is_row else json_files.read(file)
         else:
-            table = _table(run.results, name, encoding, None)
+            table = _table(file, importer_of(file))
         added = {
             key if key not in table.columns else f"config.{key}": [text] * len(table.places)
             for key, text in settings.items()
@@ -299,10 +235,10 @@ def _of_runs(runs: Sequence[RunFolder], encoding: str | None) -> RawTable:
     lost = lost_runs(runs)
     if lost:
         tables = [_finished(table) for table in tables]
-        tables += [_lost(run, tables[0], encoding) for run in lost]
+        tables += [_lost(run, tables[0], asked) for run in lost]
         runs = [*runs, *lost]
     found = _together(tables, [f"{run.folder.as_posix()}.run" for run in runs], by_path=False)
-    own = path_columns([f"{name}.run" for name in _names([run.folder / "run" for run in runs])])
+    own = path_columns([f"{name}.run" for name in names_of([run.folder / "run" for run in runs])])
     times = [len(table.places) for table in tables]
     columns = {name: texts for name, texts in found.columns.items() if name not in found.origins}
     origins = []
@@ -323,46 +259,14 @@ def _finished(table: RawTable) -> RawTable:
     return replace(table, columns={**added, **table.columns})
 
 
-def _lost(run: RunFolder, others: RawTable, encoding: str | None) -> RawTable:
+def _lost(run: RunFolder, others: RawTable, asked: File) -> RawTable:
     """A row for a run that left settings and no results."""
     where = f"{run.folder.name}/{run.config.parent.name}/{run.config.name}"
-    settings = settings_of(run, _text(run.config, where, encoding)[0], where)
+    settings = settings_of(run, asked.text_of(run.config, where), where)
     columns = {name: [""] for name in others.columns}
     columns |= {name: [text] for name, text in settings.items()}
     columns |= {"status": ["failed"], "note": ["no results beside its settings"]}
     return RawTable(others.form, columns, [where])
-
-
-# --- JSON files that are no tables ----------------------------------------------------------------
-
-
-def _cells(trees: Mapping[Path, Any], names: Sequence[str], pattern: str | None) -> RawTable | None:
-    """A table of files with one object each; None where a file is no such object."""
-    if len(trees) < 2 and not pattern:
-        return None
-    one_cell = [
-        isinstance(tree, Mapping)
-        and bool(tree)
-        and not is_rows_by_key(tree)
-        and not any(isinstance(v, list) and v and isinstance(v[0], Mapping) for v in tree.values())
-        for tree in trees.values()
-    ]
-    if not any(one_cell):
-        return None
-    if pattern:
-        parts = [matched(name, pattern) for name in names]
-    else:
-        found = path_columns(names)
-        parts = [
-            {name: texts[at] for name, texts in found.columns.items()} for at in range(len(names))
-        ]
-    records = []
-    for tree, name, part, fits in zip(trees.values(), names, parts, one_cell, strict=True):
-        taken = {key: value for key, value in part.items() if not fits or key not in tree}
-        records.append((name, {**taken, **tree} if fits else tree))
-    keys = set() if pattern else {key for part in parts for key in part}
-    table = table_of(records, f"{len(trees)} JSON files with one cell each")
-    return replace(table, origins=tuple(key for key in table.columns if key in keys))
 
 
 def sources(paths: Iterable[Path]) -> str:

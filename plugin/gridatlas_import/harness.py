@@ -9,64 +9,42 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.model.problems import join_names
-from gridatlas_import.logs.lm_eval_logs import TIME, ResultFile, from_logs
+from gridatlas_import.files import File
+from gridatlas_import.json_values import table_of
+from gridatlas_import.logs.lm_eval_logs import TIME
 from gridatlas_import.paths import matched, path_columns
-from gridatlas_import.readers import lm_eval, mteb
-from gridatlas_import.readers.json_values import parse_json, table_of
 from gridatlas_import.rows import CannotImport, RawTable, Reported
 
 Record = tuple[str, Any]
 
 
 def harness_table(
-    trees: Mapping[Path, Any],
-    names: Sequence[str],
-    pattern: str | None,
-    read: Callable[[Path, str], str],
-) -> RawTable | None:
-    """The table of the results in files; None where no file has any.
+    form: str,
+    files: Sequence[File],
+    recognise: Callable[[File], bool],
+    given: Sequence[Record],
+    parts: RawTable,
+) -> RawTable:
+    """The table of the results in files.
 
     What `--path` names is a column, and counts for more than what the files say: they call a model
     by the folder that it was read from.
 
     Args:
-        read: Gives the text of a file.
+        recognise: Whether a file has such results; the others are reported.
+        given: The results of those that have.
+        parts: What else the table has.
 
     Raises:
-        CannotImport: For files without a score, or that can't be read.
+        CannotImport: For files without a score.
     """
-    forms = ((lm_eval.FORM, lm_eval.is_lm_eval), (mteb.FORM, mteb.is_mteb))
-    found = next(((form, mine) for form, mine in forms if any(map(mine, trees.values()))), None)
-    if found is None:
-        return None
-    form, mine = found
-    files = [
-        ResultFile(file, name, tree)
-        for (file, tree), name in zip(trees.items(), names, strict=True)
-        if mine(tree)
-    ]
     others = [
-        Reported(name, f"a file that isn't {form}")
-        for tree, name in zip(trees.values(), names, strict=True)
-        if not mine(tree)
+        Reported(file.name, f"a file that isn't {form}") for file in files if not recognise(file)
     ]
-    if form == lm_eval.FORM:
-        extra = from_logs(files, [[*lm_eval.records(f.tree, f.name)] for f in files])
-        given = extra.records
-        parts = RawTable(
-            "", {}, (), extra.reported, extra.notes, lm_eval.KEEP, origins=extra.origins,
-            settings=extra.settings, logs=extra.logs,
-        )  # fmt: skip
-    else:
-        given = tuple(
-            record
-            for file in files
-            for record in mteb.records(file.tree, file.name, file.path.resolve(), _meta(file, read))
-        )
-        parts = RawTable("", {}, ())
     if not given:
         raise CannotImport(f"{form} without a score", "at least one", "run it again")
-    return _table(form, given, names, pattern, replace(parts, reported=(*parts.reported, *others)))
+    parts = replace(parts, reported=(*parts.reported, *others))
+    return _table(form, given, [file.name for file in files], files[0].pattern, parts)
 
 
 def _table(
@@ -101,15 +79,6 @@ def _table(
         settings=parts.settings,
         logs=parts.logs,
     )
-
-
-def _meta(file: ResultFile, read: Callable[[Path, str], str]) -> str:
-    """The model's name as the file beside MTEB's results says it; empty where there is none."""
-    path = file.path.parent / mteb.META
-    if not path.exists():
-        return ""
-    tree = parse_json(read(path, path.name), path.name)
-    return str(tree.get("name") or "") if isinstance(tree, Mapping) else ""
 
 
 def _with_paths(table: RawTable, names: Sequence[str]) -> RawTable:

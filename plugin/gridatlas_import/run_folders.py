@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.data.yaml import parse_yaml
-from gridatlas_import.readers.json_values import as_text, flat, parse_json
+from gridatlas_import.json_values import as_text, flat, parse_json
 from gridatlas_import.rows import CannotImport
 from gridatlas_import.vocabulary import CONFIG_FILES, RESULT_FILES
 

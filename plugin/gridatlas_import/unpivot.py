@@ -9,8 +9,8 @@ from itertools import chain
 
 from gridatlas.model.problems import join_names
 from gridatlas_import.columns import plain_name
+from gridatlas_import.markup import without_latex
 from gridatlas_import.numerals import looks_like_number
-from gridatlas_import.readers.markup import without_latex
 from gridatlas_import.rows import CannotImport, RawTable
 from gridatlas_import.shape import WideForm, setting_of, wide_form
 from gridatlas_import.vocabulary import BENCHMARKS, REPEATS

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.checks import TITLES
+from gridatlas.checks import all_checks
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE
 from gridatlas.data.runs import FOLDER as RUNS
 from gridatlas.files.disks import FULL, why_not_written
@@ -41,7 +41,7 @@ class Checked:
     @property
     def usable(self) -> bool:
         """Whether nothing but findings stands against it: what its numbers say, not its form."""
-        return all(problem.kind in TITLES for problem in self.problems)
+        return all(problem.kind in all_checks() for problem in self.problems)
 
 
 def check_place(data: Path, study: str, *, replace: bool) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from gridatlas.checks import TITLES, Finding, StudyChecks
+from gridatlas.checks import Finding, StudyChecks, all_checks
+from gridatlas.checks.register import all_checks
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names
 from gridatlas.model.study import Study
@@ -25,7 +26,7 @@ Key = tuple[object, ...]
 
 REPORTED_ELSEWHERE = frozenset(
     {
-        *TITLES,
+        *all_checks(),
         "claim-without-check",
         "claim-undecidable",
         "claim-not-as-recorded",
@@ -152,10 +153,10 @@ def _lost_checks(study: StudyChanges) -> Iterator[Entry]:
             if any(check.hides(finding) for check in lost)
         ]
         where = (
-            f"{TITLES[check.kind]}: {truncate((grid_name(base, at) for at in check.grids), NAMED)}"
+            f"{all_checks()[check.kind].title}: {truncate((grid_name(base, at) for at in check.grids), NAMED)}"
             for check in lost
         )
-        titles = join_names(TITLES[check.kind] for check in lost)
+        titles = join_names(all_checks()[check.kind].title for check in lost)
         text = f"{many(len(lost), 'check')} no longer run on {reading_name(base, reading)}: "
         yield entry(study.id, f"{text}{titles}", (*hidden, *where))
 
@@ -172,7 +173,7 @@ def _finding(study: Study, finding: Finding, state: str, *, explained: bool = Fa
     meaning = f". {finding.means} {finding.sure}" if explained else ""
     details = [f"Accepted because: {finding.accepted.because}"] if finding.accepted else []
     text = f"{grid_name(study, finding.levels)}: {finding.found}"
-    group = f"{state}: {TITLES[finding.kind]}, {source}{meaning}"
+    group = f"{state}: {all_checks()[finding.kind].title}, {source}{meaning}"
     return entry(study.id, text, details, group=group)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.checks import TITLES
+from gridatlas.checks import all_checks
 from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Cell, Levels, Reading, Study
 from gridatlas_review.changes import (
@@ -278,7 +278,7 @@ def _lost_with(study: StudyChanges, removed: RemovedReading) -> Iterator[str]:
     kinds: Counter[str] = Counter()
     for finding in removed.findings:
         if finding.severity == "note" and not finding.accepted:
-            kinds[TITLES[finding.kind]] += 1
+            kinds[all_checks()[finding.kind].title] += 1
             continue
         kind = "accepted" if finding.accepted else "a failing check"
         where = grid_name(base, finding.levels)

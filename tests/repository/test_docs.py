@@ -18,10 +18,10 @@ from pydantic import BaseModel
 import gridatlas
 import write_reference
 from gridatlas import registry
-from gridatlas.checks import TITLES
+from gridatlas.checks import all_checks
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
-from gridatlas.model.json_schema import attribute_docstrings, json_schema, models
+from gridatlas.model.json_schema import json_schema, key_texts, models
 from gridatlas.model.kinds import KINDS
 from gridatlas.model.schema import RESERVED_FACETS, AcceptedEntry, StudyFile
 from gridatlas.model.study import STATES
@@ -75,7 +75,7 @@ def test_reference_is_what_the_code_says(page: str) -> None:
 
 
 def test_every_part_of_the_format_is_described() -> None:
-    schema = json_schema()
+    schema = json_schema(all_checks())
     parts = [schema, *schema["$defs"].values()]
     assert len(parts) == len(models())
     for part in parts:
@@ -96,8 +96,8 @@ MAKE_PROBLEMS = ("Problem", "NotRead", "of", "problem", "unknown")
 
 
 def problem_kinds() -> set[str]:
-    """The first argument of everything that makes a problem, and the kinds of findings."""
-    kinds = set(TITLES)
+    """The first argument of everything that makes a problem."""
+    kinds = set()
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if not isinstance(node, ast.Call) or not node.args:
@@ -111,12 +111,13 @@ def problem_kinds() -> set[str]:
 
 def test_every_kind_of_problem_has_its_texts_in_one_place() -> None:
     assert list(KINDS) == sorted(problem_kinds())
+    assert not KINDS.keys() & all_checks().keys()
 
 
 def test_troubleshooting_quotes_messages_that_there_are() -> None:
     headings = re.findall(r"^### (.*)$", (DOCS / "troubleshooting.md").read_text(), re.MULTILINE)
     quoted = [name for heading in headings for name in re.findall(r"`([^`]+)`", heading)]
-    kinds = problem_kinds()
+    kinds = problem_kinds() | all_checks().keys()
     sources = re.sub(r"\s+", " ", "".join(path.read_text() for path in SOURCES))
     assert len(quoted) > 12
     for name in quoted:
@@ -129,7 +130,7 @@ def test_troubleshooting_quotes_messages_that_there_are() -> None:
 
 def test_trust_page_explains_every_check_and_rule() -> None:
     rules = get_args(StudyFile.model_fields["reconcile"].annotation)
-    assert {*TITLES, *rules} - words(DOCS / "trust.md") == set()
+    assert {*all_checks(), *rules} - words(DOCS / "trust.md") == set()
 
 
 def test_measured_page_is_made_by_the_script() -> None:
@@ -149,8 +150,8 @@ def test_options_page_has_every_option_with_its_default() -> None:
 
 
 def test_key_of_accepted_findings_lists_every_kind() -> None:
-    listed = attribute_docstrings(AcceptedEntry)["finding"]
-    assert set(re.findall("`([^`]+)`", listed)) == set(TITLES)
+    listed = key_texts(AcceptedEntry, all_checks())["finding"]
+    assert set(re.findall("`([^`]+)`", listed)) == set(all_checks())
 
 
 def test_no_facet_can_take_the_place_of_a_page_or_file() -> None:

@@ -49,7 +49,7 @@ def load_base(name: str, data: Path, root: Path, cache: Path) -> Base:
     """
     try:
         load = registry.load(registry.COMPARE, "base")
-    except registry.NotBrought as error:
+    except registry.Unusable as error:
         raise CannotCompare(str(error)) from error
     base: Base = load(name, data, root, cache=cache)
     return base

@@ -14,8 +14,9 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
 from gridatlas.charts.card import SocialCard
+from gridatlas.charts.picture import Picture
 from gridatlas.charts.pool import RenderPool
-from gridatlas.charts.render import Drawable, Drawing, Picture
+from gridatlas.charts.render import Drawable, Drawing
 from gridatlas.files.cache import cache_key
 from gridatlas.files.door import read_file
 from gridatlas.model.addresses import SiteAddress

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import Ends
+from gridatlas.charts.picture import Expected, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -64,7 +65,7 @@ class DotRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DotPlot:
+class DotPlot(Plot):
     """All that a ranked dot plot shows; equal plots give equal drawings.
 
     Attributes:
@@ -80,6 +81,9 @@ class DotPlot:
         rows: All settings with a value, the best first.
         dots: Whether values are drawn without any interval since someone asked for it.
     """
+
+    KIND = "dots"
+    IS_IMAGE = False
 
     title: str
     description: str
@@ -151,6 +155,14 @@ class DotPlot:
         """The plot as canonical JSON: what its drawing depends on."""
         drawn = replace(self, rows=self.shown)
         return json.dumps({"dots": asdict(drawn)}, sort_keys=True, ensure_ascii=False)
+
+    def specification(self) -> Specification:
+        """Its Vega-Lite specification."""
+        return dots_specification(self)
+
+    def expected(self) -> Expected:
+        """A row for each setting that is drawn."""
+        return {"rect mark": ("rows", len(self.shown))}
 
 
 def _better(plot: DotPlot, first: DotRow, second: DotRow) -> bool:

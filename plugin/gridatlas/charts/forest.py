@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gridatlas.assessment.uncertainty import Ends
+from gridatlas.charts.picture import Expected, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -57,7 +58,7 @@ class ForestRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
+class Forest(Plot):
     """All that a forest plot shows; equal plots give equal drawings.
 
     Attributes:
@@ -68,6 +69,8 @@ class Forest:
         assumes: What the intervals take for granted, each once.
         alike: The largest difference that doesn't matter, in the metric's unit; None without one.
     """
+
+    KIND = "forest"
 
     title: str
     description: str
@@ -129,6 +132,14 @@ class Forest:
     def to_json(self) -> str:
         """The plot as canonical JSON: what its drawing depends on."""
         return json.dumps({"forest": asdict(self)}, sort_keys=True, ensure_ascii=False)
+
+    def specification(self) -> Specification:
+        """Its Vega-Lite specification."""
+        return forest_specification(self)
+
+    def expected(self) -> Expected:
+        """A row for each difference."""
+        return {"rect mark": ("rows", len(self.rows))}
 
 
 # --- its specification ----------------------------------------------------------------------------

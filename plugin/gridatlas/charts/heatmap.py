@@ -9,6 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
+from gridatlas.charts.picture import Expected, Picture, Specification
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
 
@@ -77,7 +78,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Heatmap:
+class Heatmap(Picture):
     """All that a heatmap shows; equal heatmaps give equal drawings.
 
     Attributes:
@@ -121,6 +122,34 @@ class Heatmap:
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+
+    def specification(self) -> Specification:
+        """Its Vega-Lite specification."""
+        from gridatlas.charts.vegalite import specification
+
+        return specification(self)
+
+    def expected(self) -> Expected:
+        """A mark for each cell."""
+        return {
+            "rect mark": ("coloured cells", self.cells),
+            "point": ("hatched cells", len(self.marks) - self.cells),
+        }
+
+    @property
+    def has_png(self) -> bool:
+        """Nothing offers one of several side by side."""
+        return not self.panel
+
+    def svg(self, by_vega: Callable[[Specification], str], spec: Specification) -> str:
+        """Its drawing; a panel is drawn here, and its rarer parts by Vega."""
+        from gridatlas.charts.panel_svg import panel_svg
+        from gridatlas.charts.vegalite import drawable
+
+        drawn = drawable(self)
+        if self.panel:
+            return panel_svg(drawn, lambda panel: by_vega(panel.specification()))
+        return by_vega(spec if drawn is self else drawn.specification())
 
     @property
     def printed(self) -> bool:

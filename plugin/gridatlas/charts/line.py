@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.description import without_value
+from gridatlas.charts.picture import Expected, Picture, Specification
 from gridatlas.charts.plotting import (
     PLOT_WIDTH,
     TITLE_LIMIT,
@@ -47,7 +48,7 @@ class LinePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class LineChart:
+class LineChart(Picture):
     """All that the chart of a line shows; equal charts give equal drawings.
 
     Attributes:
@@ -66,6 +67,15 @@ class LineChart:
         """The chart as canonical JSON: what its drawing depends on."""
         # Named, so that it is never taken for the JSON of a heatmap.
         return json.dumps({"line": asdict(self)}, sort_keys=True, ensure_ascii=False)
+
+    def specification(self) -> Specification:
+        """Its Vega-Lite specification."""
+        return line_specification(self)
+
+    def expected(self) -> Expected:
+        """A point for each value."""
+        number = sum(point.value is not None for point in self.points)
+        return {"point": ("points", number)}
 
 
 @dataclass(frozen=True, slots=True)

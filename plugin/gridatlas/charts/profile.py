@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from gridatlas.charts.picture import Expected, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     LABEL_LIMIT,
@@ -52,7 +53,7 @@ class ProfileLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Plot):
     """All that a profile shows; equal profiles give equal drawings.
 
     Attributes:
@@ -72,6 +73,8 @@ class Profile:
             missing.
         p, grade: Of the test of this axis in the answer; None and empty where it has none.
     """
+
+    KIND = "profile"
 
     title: str
     description: str
@@ -130,6 +133,19 @@ class Profile:
     def to_json(self) -> str:
         """The profile as canonical JSON: what its drawing depends on."""
         return json.dumps({"profile": asdict(self)}, sort_keys=True, ensure_ascii=False)
+
+    def specification(self) -> Specification:
+        """Its Vega-Lite specification."""
+        return profile_specification(self)
+
+    def expected(self) -> Expected:
+        """Its points."""
+        return {"point": ("points", self.points)}
+
+    @property
+    def name(self) -> str:
+        """One for each axis."""
+        return f"{self.KIND}-{self.axis}"
 
     @property
     def points(self) -> int:

@@ -18,20 +18,11 @@ from threading import Lock
 from typing import Any
 
 from gridatlas.charts.card import SocialCard, card_svg
-from gridatlas.charts.dots import DotPlot, dots_specification
-from gridatlas.charts.forest import Forest, forest_specification
-from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import LineChart, line_specification
-from gridatlas.charts.panel_svg import panel_svg
-from gridatlas.charts.profile import Profile, profile_specification
+from gridatlas.charts.picture import Picture
 from gridatlas.charts.shorten import shorter
-from gridatlas.charts.vegalite import drawable, specification
+from gridatlas.charts.vegalite import drawable
 from gridatlas.files.cache import cache_key, open_cache
 
-Plot = DotPlot | Profile | Forest
-"""What several cells say together, with a table of its own."""
-Picture = Heatmap | LineChart | Plot
-"""What shows results, with a specification."""
 Drawable = Picture | SocialCard
 """What can be drawn."""
 
@@ -79,53 +70,6 @@ class DrawingError(RuntimeError):
     """A drawing that doesn't show what its picture holds."""
 
 
-def specification_of(picture: Picture) -> dict[str, Any]:
-    """The complete Vega-Lite specification of a picture."""
-    match picture:
-        case Heatmap():
-            return specification(picture)
-        case LineChart():
-            return line_specification(picture)
-        case DotPlot():
-            return dots_specification(picture)
-        case Profile():
-            return profile_specification(picture)
-        case Forest():
-            return forest_specification(picture)
-
-
-def _drawn_specification(picture: Picture, spec: dict[str, Any]) -> dict[str, Any]:
-    """The specification to draw: without characters that vl-convert can't cut.
-
-    Args:
-        spec: Of `specification_of`; that of other pictures than heatmaps is without them.
-    """
-    if not isinstance(picture, Heatmap):
-        return spec
-    drawn = drawable(picture)
-    return spec if drawn is picture else specification(drawn)
-
-
-def _expected_marks(picture: Picture) -> dict[str, tuple[str, int]]:
-    """The labelled marks of a drawing: what they are and how many, by Vega's name of their kind."""
-    match picture:
-        case Heatmap():
-            hatched = len(picture.marks) - picture.cells
-            return {
-                "rect mark": ("coloured cells", picture.cells),
-                "point": ("hatched cells", hatched),
-            }
-        case LineChart():
-            number = sum(point.value is not None for point in picture.points)
-            return {"point": ("points", number)}
-        case DotPlot():
-            return {"rect mark": ("rows", len(picture.shown))}
-        case Profile():
-            return {"point": ("points", picture.points)}
-        case Forest():
-            return {"rect mark": ("rows", len(picture.rows))}
-
-
 def draw_one(picture: Drawable) -> Drawing:
     """Draw one picture; of a card there is only the PNG, in its own size.
 
@@ -135,12 +79,9 @@ def draw_one(picture: Drawable) -> Drawing:
     """
     if isinstance(picture, SocialCard):
         return _draw_card(picture)
-    spec = specification_of(picture)
-    if isinstance(picture, Heatmap) and picture.panel:
-        svg = panel_svg(drawable(picture), lambda panel: _by_vega(specification_of(panel)))
-        return Drawing(shorter(_checked(svg, picture)), b"", _json(spec))
-    svg = _checked(_by_vega(_drawn_specification(picture, spec)), picture)
-    return Drawing(shorter(svg), _png(svg), _json(spec))
+    spec = picture.specification()
+    svg = _checked(picture.svg(_by_vega, spec), picture)
+    return Drawing(shorter(svg), _png(svg) if picture.has_png else b"", _json(spec))
 
 
 def _checked(svg: str, picture: Picture) -> str:
@@ -167,7 +108,7 @@ def _png(svg: str) -> bytes:
 def _draw_card(card: SocialCard) -> Drawing:
     vl_convert, thumbnail = _vl_convert(), ""
     if card.thumbnail:
-        spec = _drawn_specification(card.thumbnail, specification_of(card.thumbnail))
+        spec = drawable(card.thumbnail).specification()
         thumbnail = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
         thumbnail = thumbnail.replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(card_svg(card, thumbnail), scale=1)
@@ -203,7 +144,7 @@ def _vl_convert() -> Any:
 
 
 def _look_for_marks(svg: str, picture: Picture) -> None:
-    expected = _expected_marks(picture)
+    expected = picture.expected()
     drawn = {kind: len(re.findall(_CELL % kind, svg)) for kind in expected}
     if any(drawn[kind] != number for kind, (_, number) in expected.items()):
         found = " and ".join(f"{drawn[kind]} {what}" for kind, (what, _) in expected.items())
@@ -229,12 +170,7 @@ def _plain(svg: str, picture: Picture) -> str:
     A profile or forest plot is one image with a description; its table has the numbers.
     """
     svg = _UNSEEN.sub("", _ROLE.sub(r"\1", _GROUP.sub(r"\1", svg)))
-    return _SYMBOL.sub("", svg) if _is_image(picture) else svg
-
-
-def _is_image(picture: Picture) -> bool:
-    """Whether a screen reader has no parts of it to go through."""
-    return isinstance(picture, Plot) and not isinstance(picture, DotPlot)
+    return _SYMBOL.sub("", svg) if picture.IS_IMAGE else svg
 
 
 def _stable(svg: str, picture: Picture) -> str:
@@ -248,7 +184,7 @@ def _stable(svg: str, picture: Picture) -> str:
     svg = re.sub(r'(?<=id=")(?:gradient_\d+|clip\d+)(?=")', renamed, svg)
     svg = re.sub(r"(?<=url\(#)(?:gradient_\d+|clip\d+)(?=\))", renamed, svg)
     svg = svg.replace(' xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"', "", 1)
-    role = "img" if _is_image(picture) else "group"
+    role = "img" if picture.IS_IMAGE else "group"
     head = f'<svg role="{role}" aria-label="{_escaped(picture.description)}"'
     return svg.replace("<svg", head, 1)
 

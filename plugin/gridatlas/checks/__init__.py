@@ -12,17 +12,18 @@ from gridatlas.checks.every import (
     check_study,
     reading_results,
 )
-from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
+from gridatlas.checks.findings import CheckResult, Finding, StudyChecks
 from gridatlas.checks.reading import supplying
+from gridatlas.checks.register import all_checks
 from gridatlas.checks.words import half_unit
 
 __all__ = [
-    "TITLES",
     "CheckResult",
     "Finding",
     "StudyChecks",
     "accept",
     "accept_entry",
+    "all_checks",
     "check_study",
     "half_unit",
     "is_count",

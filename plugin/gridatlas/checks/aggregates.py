@@ -10,6 +10,7 @@ from fractions import Fraction
 from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.reading import ReadingView, Sheet, ends_of, is_computed, sheet_of
+from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, cells_text, half_unit, odds_text, of_values, plain, short
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
@@ -245,3 +246,17 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
     return check_aggregates(
         view, lambda levels, point: choose(study, levels, point), blame, compared=False
     )
+
+
+@check(
+    kind="aggregate",
+    title="Printed aggregates against their parts",
+    says="A printed mean that isn't the mean of its printed parts. Certain for a plain mean, but "
+    "not which number is wrong.",
+    passing="the mean of the parts, within rounding",
+    order=10,
+    of_shown=check_shown_aggregates,
+)
+def aggregates(view: ReadingView) -> list[CheckResult]:
+    """A part that the reading doesn't have is the one that is shown."""
+    return check_aggregates(view, view.part)

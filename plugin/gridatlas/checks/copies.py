@@ -8,6 +8,7 @@ from itertools import combinations
 
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.reading import ReadingView, is_computed
+from gridatlas.checks.register import check
 from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Levels, Point
 
@@ -24,6 +25,16 @@ SURE = "All of their values are equal, which replicates with a luck of their own
 Place = tuple[Levels, Point]
 
 
+@check(
+    kind=KIND,
+    title="Replicates that are copies",
+    says="A replicate, such as a seed, that equals another one in all cells, or repeats that are "
+    "all equal. At least 8 cells with 5 different values tell (12 for shares of trials). The seed "
+    "may have been ignored.",
+    passing="replicates that differ, as their luck does",
+    order=55,
+    fix="check whether the seed was used, and whether a table was copied",
+)
 def check_copies(view: ReadingView) -> list[CheckResult]:
     """Replicates all of whose values equal those of another one."""
     return _of_replicates(view) if view.study.replicates else _of_repeats(view)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Kind, ReadingView, Sheet
+from gridatlas.checks.register import check
 from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
 from gridatlas.model.format import format_value, is_are, many, places_of
 from gridatlas.model.study import Levels, Point, Study
@@ -233,3 +234,16 @@ def passing_share(n: int, decimals: int, scale: int) -> Fraction:
     common = math.gcd(step, n)
     halves = (common + 1) // 2 if step // common % 2 else 0
     return Fraction(n + 1 + halves, values)
+
+
+@check(
+    kind="k-of-n",
+    title="Values as counts of trials",
+    says="A value that no number of successes in n trials gives. Certain for such a share. Wrong "
+    'values can pass by chance; above 90 %, the result reads "says nothing".',
+    passing="a rounded share of the trials",
+    order=20,
+)
+def counts(view: ReadingView) -> list[CheckResult]:
+    """What contradicts itself is wrong, whether or not it is shown."""
+    return check_counts(view if view.account.entry.approximate else view.as_wrong)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Kind, ReadingView, Sheet
+from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, cells_text, decimals_text, of_values, plain
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Point
@@ -58,6 +59,16 @@ class _Printed:
         return ((point, texts[kind]) for point, kind in self.sheet.cells_of(texts))
 
 
+@check(
+    kind="decimals",
+    title="Number of decimals",
+    says="A value with more or fewer decimals than the rest. Certain that it differs, not that it "
+    "is wrong. Only values that a person types or a figure prints are judged. Those of a program "
+    "have more than 6 digits, or none ends in 0. Where all have the same number of digits, it is a "
+    "note.",
+    passing="as many decimals as in the rest of the reading",
+    order=60,
+)
 def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
     printed = {sheet.levels: _Printed.of(sheet) for sheet in view.sheets}

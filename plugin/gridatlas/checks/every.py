@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
-from gridatlas.checks.aggregates import check_aggregates, check_shown_aggregates
-from gridatlas.checks.copies import check_copies
-from gridatlas.checks.counts import check_counts
-from gridatlas.checks.decimals import check_decimals
-from gridatlas.checks.findings import TITLES, CheckResult, Finding, StudyChecks
-from gridatlas.checks.fractions import check_fractions
+from gridatlas.checks.findings import CheckResult, Finding, StudyChecks
 from gridatlas.checks.reading import supplying, view_of
-from gridatlas.checks.repeats import check_repeats
-from gridatlas.checks.runs import check_runs
-from gridatlas.checks.stated import check_disputed, check_stated_ranges
-from gridatlas.checks.transcription import check_transcription
-from gridatlas.model.kinds import KINDS
+from gridatlas.checks.register import all_checks
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
-from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.model.study import Reading, Study
 
 
 def accept(
@@ -77,9 +68,10 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
     expected = "a finding that the checks give"
     fix = "remove this entry; what it accepts no longer occurs"
     wrong = [name for name in entry.at if name not in factors]
-    if entry.finding not in TITLES:
-        near = nearest(entry.finding, TITLES)
-        expected = f"one of {join_names(TITLES)}"
+    kinds = all_checks()
+    if entry.finding not in kinds:
+        near = nearest(entry.finding, kinds)
+        expected = f"one of {join_names(kinds)}"
         fix = f"write {near} instead of {entry.finding}" if near else "use one of them"
     elif wrong:
         near = nearest(wrong[0], factors)
@@ -105,16 +97,17 @@ def _finding_problem(study: Study, finding: Finding) -> Problem:
         [reading.cells[finding.levels, point].line for point in finding.cells] if reading else []
     )
     label = " | ".join(level.label for level in study.levels_of(finding.levels))
-    return Problem.of(
+    return Problem(
         finding.kind,
         f"{study.folder}/{reading.entry.file if reading else 'study.yml'}",
         f"{label}: {finding.found}" if label else finding.found,
+        all_checks()[finding.kind].passing,
+        f"{all_checks()[finding.kind].fix}; if the source has them so, add under accepted in "
+        "study.yml: "
+        f"{accept_entry(study, finding)}",
         lines[0] if lines else None,
         study.metric.column if reading else None,
-        fix=f"{KINDS[finding.kind].fix or 'correct the values'}; if the source has them so, add "
-        "under accepted in study.yml: "
-        f"{accept_entry(study, finding)}",
-        severity=finding.severity,
+        finding.severity,
     )
 
 
@@ -132,7 +125,8 @@ def check_study(study: Study) -> StudyChecks:
     results = [
         result for reading in study.readings for result in reading_results(study, reading, shown)
     ]
-    results += check_shown_aggregates(study)
+    of_shown = (check.of_shown(study) for check in all_checks().values() if check.of_shown)
+    results += _titled(chain.from_iterable(of_shown))
     findings, problems = accept(
         study, [finding for result in results for finding in result.findings]
     )
@@ -158,23 +152,12 @@ def reading_results(
     """
     supplies = reading.id in (supplying(study) if shown is None else shown)
     view = view_of(study, reading, "problem" if supplies else "note")
-    # What contradicts itself is wrong, whether or not it is shown.
-    own = replace(view, severity="problem")
+    found = (check.of_reading(view) for check in all_checks().values())
+    return tuple(_titled(chain.from_iterable(found)))
 
-    def part(levels: Levels, point: Point) -> Cell | None:
-        own = reading.cells.get((levels, point))
-        return own if own and own.value is not None else choose(study, levels, point)
 
+def _titled(results: Iterable[CheckResult]) -> Iterator[CheckResult]:
+    """Results with the titles of their checks, but where they have their own."""
     return (
-        *check_aggregates(view, part),
-        *check_counts(view if reading.entry.approximate else own),
-        *check_repeats(view, "row"),
-        *check_repeats(view, "column"),
-        *check_runs(view),
-        *check_copies(view),
-        *check_decimals(view),
-        *check_fractions(view),
-        *check_disputed(view, reading),
-        *check_stated_ranges(view, reading),
-        *check_transcription(own, reading),
+        replace(result, title=result.title or all_checks()[result.kind].title) for result in results
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,19 +9,6 @@ from gridatlas.model.problems import Problem, Severity
 from gridatlas.model.schema import AcceptedEntry
 from gridatlas.model.study import Levels, Point
 
-TITLES: Mapping[str, str] = {
-    "aggregate": "Printed aggregates against their parts",
-    "k-of-n": "Values as counts of trials",
-    "repeated-row": "Repeated rows",
-    "repeated-column": "Repeated columns",
-    "constant-run": "Runs of one value",
-    "copied-replicate": "Replicates that are copies",
-    "decimals": "Number of decimals",
-    "fractions": "Percentages that are fractions",
-    "disputed": "Disputed cells",
-    "stated-range": "Stated range of the colour bar",
-    "transcription": "Values against the document they were typed from",
-}
 Outcome = Literal["passed", "found", "says nothing", "not testable"]
 
 
@@ -31,7 +17,7 @@ class Finding:
     """What a check noticed in one grid.
 
     Attributes:
-        kind: Stable name, one of `TITLES`.
+        kind: Stable name, that of its check.
         reading: Id of the reading; empty where the shown values of several readings are meant.
         cells: The points it is about, row by row.
         found: What stands there.

@@ -8,6 +8,7 @@ from statistics import median
 from gridatlas.checks.counts import is_count
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
+from gridatlas.checks.register import check
 from gridatlas.model.directions import says_lower
 from gridatlas.model.format import many
 
@@ -18,6 +19,15 @@ LEAST_MIDDLE, LEAST_MOST = 0.2, 0.5
 """Middle and highest value from which it is unlikely that so few percent are meant."""
 
 
+@check(
+    kind=KIND,
+    title="Percentages that are fractions",
+    says="A metric in percent whose values all lie from 0 to 1. A note where less is better: "
+    "errors may be that rare.",
+    passing="values up to 100",
+    order=65,
+    fix='multiply the values by 100, or leave out unit: "%" in study.yml',
+)
 def check_fractions(view: ReadingView) -> list[CheckResult]:
     """Whether all values of a metric in percent lie from 0 to 1.
 

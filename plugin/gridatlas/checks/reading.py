@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import count
 from typing import Literal, NamedTuple
 
-from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
+from gridatlas.checks.findings import CheckResult, Finding, Outcome
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 from gridatlas.results.reconcile import choose
@@ -128,6 +128,21 @@ class ReadingView:
     severity: Severity
     ends: frozenset[Decimal]
 
+    @property
+    def account(self) -> Reading:
+        """The reading itself."""
+        return next(reading for reading in self.study.readings if reading.id == self.reading)
+
+    @property
+    def as_wrong(self) -> ReadingView:
+        """The same, whose findings are problems, whether or not it supplies a shown value."""
+        return replace(self, severity="problem")
+
+    def part(self, levels: Levels, point: Point) -> Cell | None:
+        """The reading's own cell, or the shown one where it has no value."""
+        own = self.account.cells.get((levels, point))
+        return own if own and own.value is not None else choose(self.study, levels, point)
+
     def finding(
         self,
         kind: str,
@@ -153,10 +168,15 @@ class ReadingView:
         title: str = "",
         untested: Mapping[Levels, Sequence[Point]] | None = None,
     ) -> CheckResult:
-        """A result for this reading; `outcome` is what it is without findings."""
+        """A result for this reading.
+
+        Args:
+            outcome: What it is without findings.
+            title: In the place of the check's own.
+        """
         return CheckResult(
             kind,
-            title or TITLES[kind],
+            title,
             self.reading,
             tuple(dict.fromkeys(sheets)),
             "found" if findings else outcome,

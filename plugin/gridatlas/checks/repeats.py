@@ -10,6 +10,7 @@ from functools import cache
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import NO_VALUE, Axis, Codes, ReadingView
+from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, how_sure, plain, times_text
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
@@ -192,3 +193,29 @@ def _chance_of_equal(counts: Iterable[int], times: int, width: int) -> Fraction:
             for total in range(width + 1)
         ]
     return Fraction(math.factorial(width) * ways[width], math.perm(sum(counts), times * width))
+
+
+@check(
+    kind="repeated-row",
+    title="Repeated rows",
+    says="Two equal rows of a grid. The result has the highest chance of this for values in "
+    "random order.",
+    passing="rows that differ",
+    order=30,
+)
+def rows(view: ReadingView) -> list[CheckResult]:
+    """Rows that stand twice."""
+    return check_repeats(view, "row")
+
+
+@check(
+    kind="repeated-column",
+    title="Repeated columns",
+    says="Two equal columns of a grid. The result has the highest chance of this for values in "
+    "random order.",
+    passing="columns that differ",
+    order=40,
+)
+def columns(view: ReadingView) -> list[CheckResult]:
+    """Columns that stand twice."""
+    return check_repeats(view, "column")

@@ -14,6 +14,7 @@ from typing import NamedTuple, cast
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import NO_VALUE, Axis, Codes, ReadingView
+from gridatlas.checks.register import check
 from gridatlas.checks.repeats import CONSTANT
 from gridatlas.checks.words import CHANCE, at_level, how_sure, plain, times_text
 from gridatlas.model.format import is_are, many
@@ -26,6 +27,14 @@ CARRIED_ON = (
 )
 
 
+@check(
+    kind="constant-run",
+    title="Runs of one value",
+    says="One value in many neighbouring cells. Its chance comes from how often other neighbours "
+    "are equal.",
+    passing="neighbours that differ as often as elsewhere in the grid",
+    order=50,
+)
 def check_runs(view: ReadingView) -> list[CheckResult]:
     """One value in more neighbouring cells of a row or column than chance explains."""
     limit = CHANCE / max(1, len(view.sheets))

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
+from gridatlas.checks.register import check
 from gridatlas.checks.words import cells_text, of_values, plain
 from gridatlas.model.format import is_are, many
-from gridatlas.model.study import Levels, Point, Reading
+from gridatlas.model.study import Levels, Point
 
 
-def check_stated_ranges(view: ReadingView, reading: Reading) -> list[CheckResult]:
+@check(
+    kind="stated-range",
+    title="Stated range of the colour bar",
+    says="A value beyond the stated ends of the colour bar. A note: a colour bar can reach beyond "
+    "its outer ticks.",
+    passing="values within the stated range",
+    order=80,
+)
+def check_stated_ranges(view: ReadingView) -> list[CheckResult]:
     """Values outside the ends of the colour bar that the reading states."""
+    reading = view.account
     ids = [facet.id for facet in view.study.facets]
     looked: list[Levels] = []
     findings = []
@@ -49,8 +59,16 @@ def check_stated_ranges(view: ReadingView, reading: Reading) -> list[CheckResult
     return [view.result("stated-range", looked, statement, strength, findings)]
 
 
-def check_disputed(view: ReadingView, reading: Reading) -> list[CheckResult]:
+@check(
+    kind="disputed",
+    title="Disputed cells",
+    says="A cell that a reading has, without a value. A note: the reading reports it itself.",
+    passing="a value for each cell",
+    order=70,
+)
+def check_disputed(view: ReadingView) -> list[CheckResult]:
     """Disputed cells without a value, those of one grid with one note together."""
+    reading = view.account
     if not any(cell.state == "disputed" for cell in reading.cells.values()):
         return []
     groups: dict[tuple[Levels, str], list[Point]] = {}

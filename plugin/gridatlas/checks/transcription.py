@@ -19,6 +19,7 @@ from gridatlas.checks.document import (
 )
 from gridatlas.checks.findings import CheckResult, Finding
 from gridatlas.checks.reading import ReadingView, Sheet, is_computed
+from gridatlas.checks.register import check
 from gridatlas.checks.words import cells_text, plain
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
@@ -373,3 +374,16 @@ def _unlike_nearest(
         for (point, value), (line, other) in zip(row, best[1], strict=False)
         if value != other
     }
+
+
+@check(
+    kind=KIND,
+    title="Values against the document they were typed from",
+    says="A value that differs from the [document](data-format.md#documents) it was typed from. "
+    "Certain. The check doesn't detect a mistake in the document.",
+    passing="the numbers of the document, each in its cell",
+    order=90,
+)
+def transcription(view: ReadingView) -> list[CheckResult]:
+    """What contradicts its document is wrong, whether or not it is shown."""
+    return check_transcription(view.as_wrong, view.account)

@@ -90,7 +90,7 @@ def build(
         build_site(host, config_file, strict)
     try:
         write = registry.load(registry.EXPORTS, "folder")
-    except registry.NotBrought as error:
+    except registry.Unusable as error:
         raise click.UsageError(f"--into: {error}") from error
     ending = "index.html" if no_directory_urls else ""
     sys.exit(write(data, into, pages, templates, cache, url, ending, as_json))

@@ -26,7 +26,7 @@ class Commands(click.Group):
             return None
         try:
             command: click.Command = registry.load(registry.COMMANDS, cmd_name)
-        except registry.NotBrought as error:
+        except registry.Unusable as error:
             raise click.UsageError(str(error)) from error
         return command
 
@@ -47,7 +47,9 @@ def _help(point: EntryPoint) -> str:
         spec = find_spec(point.module)
     except ModuleNotFoundError:
         return ""
-    loader = spec.loader if spec else None
+    if spec is None:
+        return ""
+    loader = spec.loader
     source = loader.get_source(point.module) if isinstance(loader, InspectLoader) else None
     for node in ast.parse(source or "").body:
         if isinstance(node, ast.FunctionDef) and node.name == point.attr:

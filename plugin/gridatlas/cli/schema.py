@@ -17,6 +17,7 @@ def schema() -> None:
     Examples:
       gridatlas schema > study.v1.json
     """  # noqa: D301
+    from gridatlas.checks import all_checks
     from gridatlas.model.json_schema import json_schema
 
-    echo(json.dumps(json_schema(), indent=2))
+    echo(json.dumps(json_schema(all_checks()), indent=2))

@@ -154,21 +154,28 @@ def host_named(name: str) -> Host:
     """A host.
 
     Raises:
-        HostError: Where no installed package brings it.
+        HostError: Where no installed package brings it, or several do.
     """
     try:
         host: Host = registry.load(registry.HOSTS, name)
-    except registry.NotBrought as error:
+    except registry.Unusable as error:
         raise HostError(str(error)) from error
     return host
 
 
 def all_hosts() -> dict[str, Host]:
-    """The hosts by their names, but for those whose package isn't there."""
+    """The hosts by their names, but for those whose package isn't there.
+
+    Raises:
+        HostError: Where several packages bring the same.
+    """
     found = {}
     for name in host_names():
-        with suppress(HostError):
+        try:
             found[name] = host_named(name)
+        except HostError as error:
+            if not isinstance(error.__cause__, registry.NotBrought):
+                raise
     return found
 
 

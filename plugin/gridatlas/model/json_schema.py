@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Collection
 from typing import Any
 
 from gridatlas.model.schema import Entry, StudyFile
@@ -17,12 +18,16 @@ def models() -> list[type[Entry]]:
     return Entry.__subclasses__()
 
 
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema that editors complete and check `study.yml` with."""
+def json_schema(findings: Collection[str]) -> dict[str, Any]:
+    """The JSON Schema that editors complete and check `study.yml` with.
+
+    Args:
+        findings: All kinds of findings.
+    """
     schema = StudyFile.model_json_schema()
     parts = {**schema["$defs"], StudyFile.__name__: schema}
     for model in models():
-        for key, text in attribute_docstrings(model).items():
+        for key, text in key_texts(model, findings).items():
             keys = parts[model.__name__]["properties"]
             keys[key]["description"] = _LINK.sub(r"\1", text)
     head = {
@@ -30,6 +35,14 @@ def json_schema() -> dict[str, Any]:
         "title": "Grid Atlas study, data format 1",
     }
     return head | {key: value for key, value in schema.items() if key != "title"}
+
+
+def key_texts(model: type[Entry], findings: Collection[str]) -> dict[str, str]:
+    """What is said of each key of a part."""
+    *others, last = (f"`{kind}`" for kind in sorted(findings))
+    listed = f"{', '.join(others)} or {last}"
+    texts = attribute_docstrings(model)
+    return {key: text.replace("{findings}", listed) for key, text in texts.items()}
 
 
 def attribute_docstrings(class_: type) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""The kinds of problems: what each is, what would have been right, and how to fix it."""
+"""The kinds of problems: what each is, what would have been right, and how to fix it.
+
+Those that are findings stand with their checks.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,6 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "aggregate": Kind(
-        "A printed aggregate that isn't the mean of its parts (a finding).",
-        expected="the mean of the parts, within rounding",
-    ),
     "agreement-changed": Kind("Two readings whose agreement isn't the pinned one."),
     "bad-id": Kind(
         "A name that isn't an id, is that of a page, or can't be that of a file on Windows.",
@@ -36,27 +35,10 @@ KINDS: Mapping[str, Kind] = {
     "claim-not-as-recorded": Kind("A claim with an unexpected result."),
     "claim-undecidable": Kind("A claim that needs an absent cell."),
     "claim-without-check": Kind("A claim with neither `check` nor `not_checkable`, or with both."),
-    "constant-run": Kind(
-        "One value in too many neighbouring cells (a finding).",
-        expected="neighbours that differ as often as elsewhere in the grid",
-    ),
     "control-character": Kind(
         "A character that can't be shown, such as a null byte.",
         expected="text without control characters",
         fix="remove the control character",
-    ),
-    "copied-replicate": Kind(
-        "A replicate, such as a seed, all of whose values equal another's (a finding).",
-        expected="replicates that differ, as their luck does",
-        fix="check whether the seed was used, and whether a table was copied",
-    ),
-    "decimals": Kind(
-        "A value with other decimals than the rest (a finding).",
-        expected="as many decimals as in the rest of the reading",
-    ),
-    "disputed": Kind(
-        "A disputed cell without a value (a finding).",
-        expected="a value for each cell",
     ),
     "duplicate-cell": Kind(
         "Two rows of a reading for one cell.",
@@ -84,15 +66,6 @@ KINDS: Mapping[str, Kind] = {
     ),
     "former-name-taken": Kind(
         "A former name that another study or level has, or that is listed twice."
-    ),
-    "fractions": Kind(
-        "A metric in percent whose values all lie from 0 to 1 (a finding).",
-        expected="values up to 100",
-        fix='multiply the values by 100, or leave out unit: "%" in study.yml',
-    ),
-    "k-of-n": Kind(
-        "A value that is impossible with its number of trials (a finding).",
-        expected="a rounded share of the trials",
     ),
     "long-level": Kind(
         "A level of more than 1,000 characters.",
@@ -182,9 +155,6 @@ KINDS: Mapping[str, Kind] = {
         expected="{number}, one per column: {columns}",
         fix="add the missing comma, or quote a value that has commas",
     ),
-    "repeated-column": Kind(
-        "Two columns of a grid that are the same (a finding).", expected="columns that differ"
-    ),
     "repeated-factor": Kind(
         "A factor that is named twice among x, y and facets.",
         expected="each factor once among x, y and facets",
@@ -199,9 +169,6 @@ KINDS: Mapping[str, Kind] = {
         "Two readings with one id.",
         expected="an id of its own for each reading",
         fix="rename one of them",
-    ),
-    "repeated-row": Kind(
-        "Two rows of a grid that are the same (a finding).", expected="rows that differ"
     ),
     "reserved-column": Kind(
         "A factor with the name of another column.",
@@ -224,20 +191,12 @@ KINDS: Mapping[str, Kind] = {
         expected="a label of its own for each level",
         fix="change one of them",
     ),
-    "stated-range": Kind(
-        "A value outside the stated range of the colour bar (a finding; a note).",
-        expected="values within the stated range",
-    ),
     "taken-address": Kind("A study with the name of a page of Grid Atlas."),
     "too-large": Kind("What is beyond one of the [limits](options.md#limits)."),
     "too-many-cells": Kind(
         "Axes with more than a million cells, and a hundred for each row.",
         expected="at most {most:,} cells, or {per_row} for each row",
         fix="name two factors as axes whose levels meet; {x} and {y} hardly do; or {allow}",
-    ),
-    "transcription": Kind(
-        "A value that differs from its document, or is in another cell (a finding).",
-        expected="the numbers of the document, each in its cell",
     ),
     "unknown-factor": Kind("A factor that the study doesn't have."),
     "unknown-format": Kind(

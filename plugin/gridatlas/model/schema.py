@@ -315,9 +315,7 @@ class AcceptedEntry(Entry):
     """A finding that is known: its kind, the cells it is about, and the reason."""
 
     finding: Identifier
-    """The kind: `aggregate`, `constant-run`, `copied-replicate`, `decimals`, `disputed`,
-    `fractions`, `k-of-n`, `repeated-column`, `repeated-row`, `stated-range` or `transcription`.
-    """
+    """The kind: {findings}."""
     at: dict[
         str,
         Annotated[

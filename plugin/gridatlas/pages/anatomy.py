@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.dots import DotPlot
-from gridatlas.charts.forest import Forest
-from gridatlas.charts.profile import Profile
-from gridatlas.charts.render import Plot
+from gridatlas.charts.picture import Plot
 from gridatlas.model.study import Factor, Grid, Level
 from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
@@ -69,11 +66,8 @@ def plot_row(
     tables = tables_of(assessment, grids)
     figures = []
     for plot in plots:
-        name = {DotPlot: "dots", Forest: "forest"}.get(type(plot), "profile")
-        if isinstance(plot, Profile):
-            name += f"-{plot.axis}"
         folder = "/".join(part for part in (PLOTS, study.id, page) if part)
-        address = "" if page is None else f"{folder}/{name}"
+        address = "" if page is None else f"{folder}/{plot.name}"
         figures.append(Figure(plot, PlotSubject(study, address, tables.lead if tables else None)))
     return FigureRow(key, tuple(figures))
 

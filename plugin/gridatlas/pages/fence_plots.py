@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.answers.kinds import kind_of
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.render import Plot
+from gridatlas.charts.picture import Plot
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor, Grid
 from gridatlas.pages.anatomy import plot_row

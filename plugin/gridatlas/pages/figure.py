@@ -11,13 +11,10 @@ from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.dots import DotPlot
-from gridatlas.charts.forest import Forest
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
 from gridatlas.charts.panels import PanelScale
-from gridatlas.charts.profile import Profile
-from gridatlas.charts.render import Picture, Plot
+from gridatlas.charts.picture import Picture, Plot
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
 from gridatlas.results.differences import Difference
 
@@ -224,16 +221,9 @@ class Figure:
         return self.chart if isinstance(self.chart, Plot) else None
 
     @property
-    def plot_kind(self) -> Literal["", "dots", "profile", "forest"]:
+    def plot_kind(self) -> str:
         """Which plot of many cells it is; empty for other charts."""
-        match self.chart:
-            case DotPlot():
-                return "dots"
-            case Profile():
-                return "profile"
-            case Forest():
-                return "forest"
-        return ""
+        return self.plot.KIND if self.plot else ""
 
     @property
     def is_line(self) -> bool:

@@ -10,7 +10,7 @@ from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.heatmap import CellMark, Heatmap
 from gridatlas.charts.palette import LIGHT, is_dark
 from gridatlas.charts.panels import PanelScale
-from gridatlas.charts.render import Picture
+from gridatlas.charts.picture import Picture
 from gridatlas.model.study import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')

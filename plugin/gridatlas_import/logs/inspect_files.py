@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas.model.problems import quote
+from gridatlas_import.json_values import parse_json
 from gridatlas_import.logs.zip_members import Members, members_of
-from gridatlas_import.readers.json_values import parse_json
 from gridatlas_import.rows import CannotImport
 
 FORM = "logs of Inspect"

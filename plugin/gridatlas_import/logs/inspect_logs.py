@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, nearest
 from gridatlas.progress import tracked
+from gridatlas_import.files import File
 from gridatlas_import.logs.inspect_files import (
     ENDING,
     FORM,
@@ -25,7 +25,6 @@ from gridatlas_import.logs.inspect_files import (
 from gridatlas_import.logs.inspect_scores import MEAN, Score, items_of, scores_of
 from gridatlas_import.logs.items import Item, outcomes, tally, told_apart
 from gridatlas_import.logs.settings import Group, group, varied
-from gridatlas_import.readers.json_values import parse_json
 from gridatlas_import.rows import CannotImport, ItemOutcomes, LogFiles, RawTable, Reported
 
 SUCCESS = "success"
@@ -48,22 +47,14 @@ class _Row:
     items: ItemOutcomes | None
 
 
-def inspect_table(
-    files: Sequence[tuple[Path, str]],
-    read: Callable[[Path, str], str],
-    metric: str | None,
-) -> RawTable:
+def inspect_table(files: Sequence[File]) -> RawTable:
     """The rows of logs.
-
-    Args:
-        files: Paths, and their names in messages.
-        read: Gives the text of a file.
-        metric: The score that is asked for; None for the headline.
 
     Raises:
         CannotImport: For logs that can't be read, or have no such score.
     """
-    logs, reported = _read(files, read)
+    metric = files[0].metric
+    logs, reported = _read(files)
     logs, again = _current(logs)
     reported += again
     chosen = _chosen(logs, metric)
@@ -127,20 +118,15 @@ def _form(number: int) -> str:
 # --- which logs there are -------------------------------------------------------------------------
 
 
-def _read(
-    files: Sequence[tuple[Path, str]],
-    read: Callable[[Path, str], str],
-) -> tuple[list[InspectLog], list[Reported]]:
+def _read(files: Sequence[File]) -> tuple[list[InspectLog], list[Reported]]:
     logs, reported = [], []
-    for path, name in tracked(files, "logs read"):
-        if path.suffix.lower() == ENDING:
-            logs.append(read_eval(path, name))
-            continue
-        tree = parse_json(read(path, name), name)
-        if is_inspect(tree):
-            logs.append(read_tree(tree, name))
+    for file in tracked(files, "logs read"):
+        if file.ending == ENDING:
+            logs.append(read_eval(file.path, file.name))
+        elif is_inspect(file.tree):
+            logs.append(read_tree(file.tree, file.name))
         else:
-            reported.append(Reported(name, "a file that isn't a log of Inspect"))
+            reported.append(Reported(file.name, "a file that isn't a log of Inspect"))
     return logs, reported
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from gridatlas.files.door import open_file
 from gridatlas.model.format import many
 from gridatlas.progress import tracked
+from gridatlas_import.json_values import parse_json
 from gridatlas_import.logs.items import Item, digest, outcomes, score_of, tally, told_apart
 from gridatlas_import.logs.settings import Group, group, varied
-from gridatlas_import.readers.json_values import parse_json
 from gridatlas_import.rows import CannotImport, ItemOutcomes, LogFiles, Reported, importable
 
 TIME = re.compile(r"(?:.*_)?(\d{4}-\d\d-\d\dT[\d.:-]+)\.json")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gridatlas.model.problems import join_names
-from gridatlas_import.readers.json_values import as_text, flat
+from gridatlas_import.json_values import as_text, flat
 
 UNSET = "unset"
 """The level of a setting that a log doesn't have, where others do: the tool's own choice."""

@@ -11,67 +11,24 @@ from operator import itemgetter
 
 from gridatlas.data.tables import CsvError, clean_cell, clean_column, split_csv
 from gridatlas.model.problems import quote
-from gridatlas_import.readers.headings import table_of_rows, two_lines
+from gridatlas_import.files import File
+from gridatlas_import.headings import table_of_rows, two_lines
+from gridatlas_import.markup import is_rule, without_latex
 from gridatlas_import.readers.latex import is_latex, read_latex
-from gridatlas_import.readers.markup import is_rule, without_latex
 from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 
+ENDINGS = (".csv", ".tsv", ".txt")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 
-def decode(data: bytes, name: str, encoding: str | None) -> tuple[str, str]:
-    """The text of a file, and the name of its encoding where that is worth a word.
-
-    Raises:
-        CannotImport: For bytes that aren't text.
-    """
-    if encoding:
-        try:
-            return data.decode(encoding), encoding
-        except LookupError:
-            raise CannotImport(
-                f"--encoding {encoding}",
-                "the name of an encoding",
-                "name one such as utf-8, utf-16 or cp1252",
-                usage=True,
-            ) from None
-        except UnicodeError as error:
-            raise CannotImport(
-                f"{name}: {error}", f"text in {encoding}", "name another --encoding", usage=True
-            ) from None
-    encoding_note = "with a byte order mark" if data.startswith(b"\xef\xbb\xbf") else ""
-    wide = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}.get(data[:2])
-    if wide is None and data[1:2] == b"\0" and data[3:4] == b"\0":
-        wide = "utf-16-le"
-    elif wide is None and data[:1] == b"\0" and data[2:3] == b"\0":
-        wide = "utf-16-be"
-    try:
-        text = data.decode(wide) if wide else data.decode("utf-8-sig")
-        encoding_note = "UTF-16" if wide else encoding_note
-    except UnicodeError:
-        try:
-            text = data.decode("cp1252")
-        except UnicodeError:
-            text = "\0"
-        encoding_note = "not UTF-8: read as Windows-1252 (another one: --encoding)"
-    if "\0" in text:
-        raise CannotImport(
-            f"{name}, which isn't text",
-            "a table as text, JSON or Parquet",
-            "export it as CSV; of a text, name its --encoding",
-        )
-    return text, encoding_note
-
-
-def read_delimited(text: str, name: str, encoding_note: str) -> RawTable:
+def read(file: File) -> RawTable:
     """A table of delimited text.
-
-    Args:
-        encoding_note: What is worth a word of its encoding.
 
     Raises:
         CannotImport: For text that is no table.
     """
+    text, encoding_note = file.decoded()
+    name = file.name
     if is_latex(text):
         return read_latex(text, name)
     first, _, rest = text.partition("\n")

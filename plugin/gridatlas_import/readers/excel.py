@@ -12,9 +12,11 @@ from typing import Any
 
 from gridatlas.model.limits import beyond, check_unpacked, limits
 from gridatlas.model.problems import join_names
-from gridatlas_import.readers.headings import table_of_rows
+from gridatlas_import.files import File
+from gridatlas_import.headings import table_of_rows
 from gridatlas_import.rows import CannotImport, RawTable, Reported, importable
 
+ENDINGS = (".xlsx",)
 MISSING = CannotImport(
     "an Excel workbook, and no library that reads it",
     "the extra excel",
@@ -25,13 +27,10 @@ MISSING = CannotImport(
 _WORKBOOK = ("an Excel workbook (.xlsx)", "save it again, or as CSV")
 
 
-def read_excel(data: bytes, name: str, number: int | None) -> RawTable:
+def read(file: File) -> RawTable:
     """One sheet of a workbook.
 
     Numbers are those that the workbook stores, which has no trailing zeros: 71.20 is 71.2.
-
-    Args:
-        number: Which of several sheets with cells, from 1.
 
     Raises:
         CannotImport: For a workbook that can't be read, or with several sheets of which none is
@@ -41,6 +40,7 @@ def read_excel(data: bytes, name: str, number: int | None) -> RawTable:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise MISSING from None
+    data, name, number = file.data, file.name, file.table
     with importable(name):
         _check_sizes(data, name)
     try:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from gridatlas.model.problems import quote
-from gridatlas_import.readers.headings import table_of_rows
-from gridatlas_import.readers.markup import is_rule, without_latex
+from gridatlas_import.files import File
+from gridatlas_import.headings import table_of_rows
+from gridatlas_import.markup import is_rule, without_latex
 from gridatlas_import.rows import CannotImport, RawTable, Reported
 
+ENDINGS = (".tex",)
 _SPAN = re.compile(r"\\multicolumn\{(\d+)\}")
 _AMPERSAND = re.compile(r"(?<!\\)&")
 _RULES = re.compile(
@@ -22,6 +24,11 @@ def is_latex(text: str) -> bool:
     lines = [line.strip() for line in text.splitlines()[:200] if line.strip()]
     rows = [line for line in lines if "&" in line and re.search(r"\\\\(\[.*\])?\s*(%.*)?$", line)]
     return len(rows) >= 2 and len(rows) >= 0.4 * len(lines)
+
+
+def read(file: File) -> RawTable:
+    """The first table of a LaTeX file."""
+    return read_latex(file.text, file.name)
 
 
 def read_latex(text: str, name: str) -> RawTable:

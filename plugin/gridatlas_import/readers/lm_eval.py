@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gridatlas_import.files import File
+from gridatlas_import.harness import harness_table
+from gridatlas_import.logs.lm_eval_logs import SAMPLES, ResultFile, from_logs
+from gridatlas_import.rows import RawTable
+
+ENDINGS = (".json",)
+BESIDE = SAMPLES
 FORM = "results of lm-evaluation-harness"
 KEEP = {"kind": "task"}
 """Groups sum up other tasks; beside them they would be counted twice."""
 
 
-def is_lm_eval(tree: Any) -> bool:
+def recognise(file: File) -> bool:
     """Whether a JSON file is one of these."""
+    tree = file.tree
     return (
         isinstance(tree, Mapping)
         and isinstance(tree.get("results"), Mapping)
@@ -21,7 +29,22 @@ def is_lm_eval(tree: Any) -> bool:
     )
 
 
-def records(tree: Mapping[str, Any], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_all(files: Sequence[File]) -> RawTable:
+    """The table of all results, with what their logs say besides.
+
+    Raises:
+        CannotImport: For files without a score, or that can't be read.
+    """
+    mine = [ResultFile(file.path, file.name, file.tree) for file in files if recognise(file)]
+    extra = from_logs(mine, [[*_records(file.tree, file.name)] for file in mine])
+    parts = RawTable(
+        "", {}, (), extra.reported, extra.notes, KEEP, origins=extra.origins,
+        settings=extra.settings, logs=extra.logs,
+    )  # fmt: skip
+    return harness_table(FORM, files, recognise, extra.records, parts)
+
+
+def _records(tree: Mapping[str, Any], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """A record per task and metric, with its place."""
     groups = _groups(tree)
     for task, scores in tree["results"].items():

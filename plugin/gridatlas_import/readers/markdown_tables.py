@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gridatlas.model.problems import join_names, quote
-from gridatlas_import.readers.headings import table_of_rows
-from gridatlas_import.readers.markup import without_marks
+from gridatlas_import.files import File
+from gridatlas_import.headings import table_of_rows
+from gridatlas_import.markup import without_marks
 from gridatlas_import.rows import CannotImport, RawTable, Reported
 
+ENDINGS = (".md", ".markdown")
 _RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
-def read_markdown(text: str, name: str, number: int | None) -> RawTable:
+def read(file: File) -> RawTable:
     """One table of a Markdown page, or all of them where headings tell them apart.
-
-    Args:
-        number: Which of several tables, from 1.
 
     Raises:
         CannotImport: For a page without a table, or with several of which none is named.
     """
-    lines = text.splitlines()
+    name, number = file.name, file.table
+    lines = file.text.splitlines()
     found = _tables(lines)
     if not found:
         raise CannotImport(

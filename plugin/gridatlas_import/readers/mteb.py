@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from gridatlas_import.readers.json_values import Number, flat
+from gridatlas_import.files import File
+from gridatlas_import.harness import harness_table
+from gridatlas_import.json_values import Number, flat, parse_json
+from gridatlas_import.rows import RawTable
 
+ENDINGS = (".json",)
 FORM = "results of MTEB"
-META = "model_meta.json"
+BESIDE = re.compile(r"model_meta\.json")
+_META = "model_meta.json"
 _SIMILARITIES = {"cos_sim", "dot", "euclidean", "manhattan", "max"}
 """Keys of the older form with scores below them that are no subsets."""
 _REVISION = re.compile(r"[0-9a-f]{7,40}|no_revision_available|external|\d+")
 _NO_SCORES = ("evaluation_time", "hf_subset", "languages")
 
 
-def is_mteb(tree: Any) -> bool:
+def recognise(file: File) -> bool:
     """Whether a JSON file is one of these."""
+    return _is_mteb(file.tree)
+
+
+def read_all(files: Sequence[File]) -> RawTable:
+    """The table of all results.
+
+    Raises:
+        CannotImport: For files without a score.
+    """
+    given = [
+        record
+        for file in files
+        if recognise(file)
+        for record in _records(file.tree, file.name, file.path.resolve(), _meta(file))
+    ]
+    return harness_table(FORM, files, recognise, given, RawTable("", {}, ()))
+
+
+def _meta(file: File) -> str:
+    """The model's name as the file beside MTEB's results says it; empty where there is none."""
+    path = file.path.parent / _META
+    if not path.exists():
+        return ""
+    tree = parse_json(file.text_of(path, path.name), path.name)
+    return str(tree.get("name") or "") if isinstance(tree, Mapping) else ""
+
+
+def _is_mteb(tree: Any) -> bool:
     if not isinstance(tree, Mapping):
         return False
     if isinstance(tree.get("task_results"), list) or isinstance(tree.get("model_results"), list):
@@ -28,7 +61,7 @@ def is_mteb(tree: Any) -> bool:
     )
 
 
-def records(
+def _records(
     tree: Mapping[str, Any], name: str, path: PurePath, model: str = ""
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """A record per task, split and subset, with its place.
@@ -40,13 +73,13 @@ def records(
     if isinstance(tree.get("model_results"), list):
         for at, results in enumerate(tree["model_results"]):
             if isinstance(results, Mapping):
-                yield from records(results, f"{name}:model_results[{at}]", path)
+                yield from _records(results, f"{name}:model_results[{at}]", path)
         return
     if isinstance(tree.get("task_results"), list):
         named = str(tree.get("model_name") or "")
         for at, results in enumerate(tree["task_results"]):
-            if isinstance(results, Mapping) and is_mteb(results):
-                yield from records(results, f"{name}:task_results[{at}]", path, named)
+            if isinstance(results, Mapping) and _is_mteb(results):
+                yield from _records(results, f"{name}:task_results[{at}]", path, named)
         return
     model = model or _model(path)
     if "mteb_dataset_name" in tree:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
 import pickle
@@ -460,12 +459,3 @@ def test_a_cache_that_cannot_be_written_draws_all_the_same(
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert draw([ONE, TWO], tmp_path / "cache") == alone
     assert len(caplog.records) == 1
-
-
-def test_the_cache_knows_every_module_that_makes_specifications() -> None:
-    sources = {
-        Path(inspect.getsourcefile(function) or "").stem
-        for name, function in vars(render).items()
-        if name.endswith("specification")
-    }
-    assert {"vegalite", "line", "dots"} <= sources <= set(pool._SOURCES)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from legitimate import METRICS, WRITERS, legitimate
-
 from gridatlas.checks import check_study
+from legitimate import METRICS, WRITERS, legitimate
 
 STUDIES = 200
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import NoneType
 from typing import Any
 
 from gridatlas.model.limits import check_json
-from gridatlas.model.problems import join_names, quote
-from gridatlas_import.paths import guess_name, text_columns
+from gridatlas.model.problems import quote
 from gridatlas_import.rows import CannotImport, RawTable, Reported, importable, unique_names
 from gridatlas_import.vocabulary import SPLITS
 
@@ -159,21 +157,6 @@ def _lists(
     return (f"{name} has lists; their parts are joined with {JOIN}" if lists else ""), True
 
 
-def read_lines(text: str, name: str) -> RawTable:
-    """JSON lines: an object per line; a line that isn't JSON is reported."""
-    records: list[tuple[str, Any]] = []
-    broken: list[Reported] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                records.append((f"{name}:{number}", parse_json(line, name, number - 1)))
-            except CannotImport as error:
-                why = f"not JSON: {error.found.partition(': ')[2]}"
-                broken.append(Reported(f"{name}:{number}", why, bad=True))
-    table = table_of(records, "JSON lines")
-    return replace(table, reported=(*table.reported, *broken))
-
-
 def is_rows_by_key(tree: Any) -> bool:
     """Whether an object has rows as its values: objects with keys that most of them share."""
     if not isinstance(tree, Mapping) or len(tree) < 2:
@@ -186,130 +169,3 @@ def is_rows_by_key(tree: Any) -> bool:
     return len(shared) * 2 >= len(every) or all(
         isinstance(value, Number) for row in rows for value in row.values()
     )
-
-
-def read_json(tree: Any, name: str) -> RawTable:
-    """A list of objects, an object that holds one, rows by their keys, or columns by theirs.
-
-    Raises:
-        CannotImport: For anything else.
-    """
-    where = ""
-    if isinstance(tree, Mapping):
-        lists = {
-            key: value
-            for key, value in tree.items()
-            if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value)
-        }
-        turned = _turned(tree)
-        if turned is not None:
-            return table_of([(f"{name}:[{at}]", row) for at, row in turned], "JSON by columns")
-        by_key = {key: value for key, value in tree.items() if is_rows_by_key(value)}
-        if is_rows_by_key(tree):
-            return _by_keys(tree, name, "")
-        if len(lists) == 1:
-            [(where, tree)] = lists.items()
-        elif len(lists) > 1:
-            raise CannotImport(
-                f"{name} with the lists {join_names(lists)}",
-                "one list of objects",
-                "write one of them to a file of its own",
-            )
-        elif tree and all(isinstance(values, list) for values in tree.values()):
-            return _columns(tree, name)
-        elif len(by_key) == 1:
-            [(where, rows)] = by_key.items()
-            return _by_keys(rows, name, f"{where}.")
-    if not isinstance(tree, list):
-        raise CannotImport(
-            f"{name}, a JSON {'object' if isinstance(tree, Mapping) else 'value'} without a list "
-            "of objects",
-            "a list of objects, or results of lm-evaluation-harness or MTEB",
-            "write one object per row; a folder of files with one cell each is imported by "
-            "naming the folder",
-        )
-    records = [(f"{name}:{where}[{number}]", record) for number, record in enumerate(tree)]
-    return table_of(records, "JSON")
-
-
-def _turned(tree: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
-    """The rows of pandas' forms with columns first, or apart; None for other objects."""
-    names, rows = tree.get("columns"), tree.get("data")
-    if (
-        isinstance(names, list)
-        and isinstance(rows, list)
-        and all(isinstance(r, list) for r in rows)
-    ):
-        return [(at, dict(zip(map(str, names), row, strict=False))) for at, row in enumerate(rows)]
-    columns = [*tree.values()]
-    if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
-        return None
-    keys = [*columns[0]]
-    if not all(key.isdecimal() for key in keys) or any([*column] != keys for column in columns):
-        return None
-    return [(at, {name: tree[name][key] for name in tree}) for at, key in enumerate(keys)]
-
-
-def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
-    """An object of rows, or of objects of rows: their keys are a column or several."""
-    rows: list[tuple[tuple[str, ...], Mapping[str, Any]]] = []
-    for key, value in tree.items():
-        if is_rows_by_key(value):
-            rows += [((key, inner), row) for inner, row in value.items()]
-        else:
-            rows.append(((key,), value))
-    depth = max(len(keys) for keys, _ in rows)
-    columns: dict[str, Sequence[str]] = {}
-    for level in range(depth):
-        texts = [keys[level] if level < len(keys) else "" for keys, _ in rows]
-        for called, values in _columns_of_keys(texts, level):
-            columns[called if called not in columns else f"{called}_{level + 2}"] = values
-    records = [
-        (
-            f"{name}:{where}{'.'.join(keys)}",
-            {
-                **{called: texts[at] for called, texts in columns.items() if called not in row},
-                **row,
-            },
-        )
-        for at, (keys, row) in enumerate(rows)
-    ]
-    table = table_of(records, "JSON by rows")
-    return replace(table, origins=tuple(name for name in columns if name in table.columns))
-
-
-def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequence[str]]]:
-    """Keys as columns: their parts where they are joined, else as they are."""
-    for separator in ("|", "/", "::", ",", " "):
-        split = [text.split(separator) for text in texts]
-        if len({*map(len, split)}) == 1 and len(split[0]) > 1:
-            found = [
-                part
-                for at, position in enumerate(zip(*split, strict=True))
-                for part in text_columns(position, f"part_{at + 1}")
-            ]
-            if len(found) > 1:
-                return [(name, values) for name, values, _ in found]
-    parts = [*text_columns(texts, "key")]
-    named = [(name, values) for name, values, is_named in parts if is_named]
-    if len(named) > 1:
-        return named
-    guessed = guess_name(texts, "task" if level == 0 or len({*texts}) > 1 else "key")
-    return [(guessed, texts)]
-
-
-def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:
-    """An object with a list per column."""
-    lengths = {len(values) for values in tree.values()}
-    if len(lengths) != 1:
-        raise CannotImport(
-            f"{name} with columns of {join_names(sorted(lengths))} values",
-            "as many values in each column",
-            "write one object per row",
-        )
-    [length] = lengths
-    records = [
-        (f"{name}:[{number}]", {key: values[number] for key, values in tree.items()})
-        for number in range(length)
-    ]
-    return table_of(records, "JSON by columns")

@@ -9,12 +9,14 @@ from typing import Any
 
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import quote
-from gridatlas_import.readers.json_values import flat, parse_json, table_of
+from gridatlas_import.files import File
+from gridatlas_import.json_values import flat, parse_json, table_of
 from gridatlas_import.rows import CannotImport, LogFiles, RawTable, Reported
 
 Read = Callable[[Path, str], str]
 Record = tuple[str, dict[str, Any]]
 
+ENDINGS = ()
 _RAY_BOOK = frozenset(
     {"timestamp", "checkpoint_dir_name", "done", "training_iteration", "trial_id", "date",
      "time_this_iter_s", "time_total_s", "pid", "hostname", "node_ip", "config",
@@ -26,15 +28,13 @@ _MLFLOW_STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILE
 """Numbers of states in files (MLflow's `RunStatus`)."""
 
 
-def sweep_table(folder: Path, read: Read) -> RawTable | None:
+def read_folder(below: File) -> RawTable | None:
     """The trials below a folder; None where it is neither Ray Tune's nor MLflow's.
-
-    Args:
-        read: Gives the text of a file.
 
     Raises:
         CannotImport: For files that can't be read.
     """
+    folder, read = below.path, below.text_of
     trials = [path.parent for path in sorted(folder.rglob("params.json")) if _is_trial(path.parent)]
     if trials:
         return _ray(folder, trials, read)

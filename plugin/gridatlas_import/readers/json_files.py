@@ -1,0 +1,173 @@
+"""Tables as JSON: a list of objects, rows or columns by their keys, or a file per cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gridatlas.model.problems import join_names
+from gridatlas_import.files import File
+from gridatlas_import.json_values import is_rows_by_key, table_of
+from gridatlas_import.paths import guess_name, matched, path_columns, text_columns
+from gridatlas_import.rows import CannotImport, RawTable
+
+ENDINGS = (".json",)
+
+
+def read_all(files: Sequence[File]) -> RawTable | None:
+    """A table of files with one object each; None where a file is no such object."""
+    pattern = files[0].pattern
+    names, trees = [file.name for file in files], [file.tree for file in files]
+    if len(trees) < 2 and not pattern:
+        return None
+    one_cell = [
+        isinstance(tree, Mapping)
+        and bool(tree)
+        and not is_rows_by_key(tree)
+        and not any(isinstance(v, list) and v and isinstance(v[0], Mapping) for v in tree.values())
+        for tree in trees
+    ]
+    if not any(one_cell):
+        return None
+    if pattern:
+        parts = [matched(name, pattern) for name in names]
+    else:
+        found = path_columns(names)
+        parts = [
+            {name: texts[at] for name, texts in found.columns.items()} for at in range(len(names))
+        ]
+    records = []
+    for tree, name, part, fits in zip(trees, names, parts, one_cell, strict=True):
+        taken = {key: value for key, value in part.items() if not fits or key not in tree}
+        records.append((name, {**taken, **tree} if fits else tree))
+    keys = set() if pattern else {key for part in parts for key in part}
+    table = table_of(records, f"{len(trees)} JSON files with one cell each")
+    return replace(table, origins=tuple(key for key in table.columns if key in keys))
+
+
+def read(file: File) -> RawTable:
+    """A list of objects, an object that holds one, rows by their keys, or columns by theirs.
+
+    Raises:
+        CannotImport: For anything else.
+    """
+    where, tree, name = "", file.tree, file.name
+    if isinstance(tree, Mapping):
+        lists = {
+            key: value
+            for key, value in tree.items()
+            if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value)
+        }
+        turned = _turned(tree)
+        if turned is not None:
+            return table_of([(f"{name}:[{at}]", row) for at, row in turned], "JSON by columns")
+        by_key = {key: value for key, value in tree.items() if is_rows_by_key(value)}
+        if is_rows_by_key(tree):
+            return _by_keys(tree, name, "")
+        if len(lists) == 1:
+            [(where, tree)] = lists.items()
+        elif len(lists) > 1:
+            raise CannotImport(
+                f"{name} with the lists {join_names(lists)}",
+                "one list of objects",
+                "write one of them to a file of its own",
+            )
+        elif tree and all(isinstance(values, list) for values in tree.values()):
+            return _columns(tree, name)
+        elif len(by_key) == 1:
+            [(where, rows)] = by_key.items()
+            return _by_keys(rows, name, f"{where}.")
+    if not isinstance(tree, list):
+        raise CannotImport(
+            f"{name}, a JSON {'object' if isinstance(tree, Mapping) else 'value'} without a list "
+            "of objects",
+            "a list of objects, or results of lm-evaluation-harness or MTEB",
+            "write one object per row; a folder of files with one cell each is imported by "
+            "naming the folder",
+        )
+    records = [(f"{name}:{where}[{number}]", record) for number, record in enumerate(tree)]
+    return table_of(records, "JSON")
+
+
+def _turned(tree: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
+    """The rows of pandas' forms with columns first, or apart; None for other objects."""
+    names, rows = tree.get("columns"), tree.get("data")
+    if (
+        isinstance(names, list)
+        and isinstance(rows, list)
+        and all(isinstance(r, list) for r in rows)
+    ):
+        return [(at, dict(zip(map(str, names), row, strict=False))) for at, row in enumerate(rows)]
+    columns = [*tree.values()]
+    if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
+        return None
+    keys = [*columns[0]]
+    if not all(key.isdecimal() for key in keys) or any([*column] != keys for column in columns):
+        return None
+    return [(at, {name: tree[name][key] for name in tree}) for at, key in enumerate(keys)]
+
+
+def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
+    """An object of rows, or of objects of rows: their keys are a column or several."""
+    rows: list[tuple[tuple[str, ...], Mapping[str, Any]]] = []
+    for key, value in tree.items():
+        if is_rows_by_key(value):
+            rows += [((key, inner), row) for inner, row in value.items()]
+        else:
+            rows.append(((key,), value))
+    depth = max(len(keys) for keys, _ in rows)
+    columns: dict[str, Sequence[str]] = {}
+    for level in range(depth):
+        texts = [keys[level] if level < len(keys) else "" for keys, _ in rows]
+        for called, values in _columns_of_keys(texts, level):
+            columns[called if called not in columns else f"{called}_{level + 2}"] = values
+    records = [
+        (
+            f"{name}:{where}{'.'.join(keys)}",
+            {
+                **{called: texts[at] for called, texts in columns.items() if called not in row},
+                **row,
+            },
+        )
+        for at, (keys, row) in enumerate(rows)
+    ]
+    table = table_of(records, "JSON by rows")
+    return replace(table, origins=tuple(name for name in columns if name in table.columns))
+
+
+def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequence[str]]]:
+    """Keys as columns: their parts where they are joined, else as they are."""
+    for separator in ("|", "/", "::", ",", " "):
+        split = [text.split(separator) for text in texts]
+        if len({*map(len, split)}) == 1 and len(split[0]) > 1:
+            found = [
+                part
+                for at, position in enumerate(zip(*split, strict=True))
+                for part in text_columns(position, f"part_{at + 1}")
+            ]
+            if len(found) > 1:
+                return [(name, values) for name, values, _ in found]
+    parts = [*text_columns(texts, "key")]
+    named = [(name, values) for name, values, is_named in parts if is_named]
+    if len(named) > 1:
+        return named
+    guessed = guess_name(texts, "task" if level == 0 or len({*texts}) > 1 else "key")
+    return [(guessed, texts)]
+
+
+def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:
+    """An object with a list per column."""
+    lengths = {len(values) for values in tree.values()}
+    if len(lengths) != 1:
+        raise CannotImport(
+            f"{name} with columns of {join_names(sorted(lengths))} values",
+            "as many values in each column",
+            "write one object per row",
+        )
+    [length] = lengths
+    records = [
+        (f"{name}:[{number}]", {key: values[number] for key, values in tree.items()})
+        for number in range(length)
+    ]
+    return table_of(records, "JSON by columns")
