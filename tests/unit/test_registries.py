@@ -263,10 +263,10 @@ CHART = """
 import json
 from dataclasses import asdict, dataclass
 
-from gridatlas.charts.picture import Picture
+from gridatlas.charts.picture import Chart
 
 @dataclass(frozen=True, slots=True)
-class Toys(Picture):
+class Toys(Chart):
     title: str
     description: str
     values: tuple[float, ...]

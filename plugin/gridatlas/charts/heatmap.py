@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gridatlas.charts.picture import Expected, Picture, Specification
+from gridatlas.charts.picture import Expected, Picture
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
 
@@ -123,12 +123,6 @@ class Heatmap(Picture):
         """The heatmap as canonical JSON: what its drawing depends on."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
 
-    def specification(self) -> Specification:
-        """Its Vega-Lite specification."""
-        from gridatlas.charts.vegalite import specification
-
-        return specification(self)
-
     def expected(self) -> Expected:
         """A mark for each cell."""
         return {
@@ -140,16 +134,6 @@ class Heatmap(Picture):
     def has_png(self) -> bool:
         """Nothing offers one of several side by side."""
         return not self.panel
-
-    def svg(self, by_vega: Callable[[Specification], str], spec: Specification) -> str:
-        """Its drawing; a panel is drawn here, and its rarer parts by Vega."""
-        from gridatlas.charts.panel_svg import panel_svg
-        from gridatlas.charts.vegalite import drawable
-
-        drawn = drawable(self)
-        if self.panel:
-            return panel_svg(drawn, lambda panel: by_vega(panel.specification()))
-        return by_vega(spec if drawn is self else drawn.specification())
 
     @property
     def printed(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
 from gridatlas.charts.description import without_value
-from gridatlas.charts.picture import Expected, Picture, Specification
+from gridatlas.charts.picture import Chart, Expected, Specification
 from gridatlas.charts.plotting import (
     PLOT_WIDTH,
     TITLE_LIMIT,
@@ -48,7 +48,7 @@ class LinePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class LineChart(Picture):
+class LineChart(Chart):
     """All that the chart of a line shows; equal charts give equal drawings.
 
     Attributes:

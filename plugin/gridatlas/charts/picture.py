@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from gridatlas.charts.plotting import Column
@@ -13,7 +13,7 @@ Expected = Mapping[str, tuple[str, int]]
 
 
 class Picture(ABC):
-    """What shows results, with a specification; equal pictures give equal drawings."""
+    """What shows results; equal pictures give equal drawings."""
 
     __slots__ = ()
     IS_IMAGE: ClassVar[bool] = False
@@ -26,10 +26,6 @@ class Picture(ABC):
         """All of it as canonical JSON, which is that of no other kind of picture."""
 
     @abstractmethod
-    def specification(self) -> Specification:
-        """The complete Vega-Lite specification."""
-
-    @abstractmethod
     def expected(self) -> Expected:
         """The labelled marks of its drawing: what and how many, by Vega's name of their kind."""
 
@@ -38,17 +34,18 @@ class Picture(ABC):
         """Whether anything offers it in pixels."""
         return True
 
-    def svg(self, by_vega: Callable[[Specification], str], spec: Specification) -> str:
-        """Its drawing.
 
-        Args:
-            by_vega: Has Vega draw a specification.
-            spec: Its own.
-        """
-        return by_vega(spec)
+class Chart(Picture):
+    """A picture that Vega draws as its specification says."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def specification(self) -> Specification:
+        """The complete Vega-Lite specification."""
 
 
-class Plot(Picture):
+class Plot(Chart):
     """What several cells say together, with a table of its own."""
 
     __slots__ = ()

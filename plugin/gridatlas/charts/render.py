@@ -18,9 +18,11 @@ from threading import Lock
 from typing import Any
 
 from gridatlas.charts.card import SocialCard, card_svg
-from gridatlas.charts.picture import Picture
+from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.panel_svg import panel_svg
+from gridatlas.charts.picture import Chart, Picture
 from gridatlas.charts.shorten import shorter
-from gridatlas.charts.vegalite import drawable
+from gridatlas.charts.vegalite import drawable, specification
 from gridatlas.files.cache import cache_key, open_cache
 
 Drawable = Picture | SocialCard
@@ -79,9 +81,22 @@ def draw_one(picture: Drawable) -> Drawing:
     """
     if isinstance(picture, SocialCard):
         return _draw_card(picture)
-    spec = picture.specification()
-    svg = _checked(picture.svg(_by_vega, spec), picture)
+    if isinstance(picture, Chart):
+        spec = picture.specification()
+        svg = _by_vega(spec)
+    elif isinstance(picture, Heatmap):
+        spec, svg = specification(picture), _heatmap_svg(picture)
+    else:
+        raise TypeError(f"neither a chart nor a heatmap: {type(picture).__name__}")
+    svg = _checked(svg, picture)
     return Drawing(shorter(svg), _png(svg) if picture.has_png else b"", _json(spec))
+
+
+def _heatmap_svg(heatmap: Heatmap) -> str:
+    drawn = drawable(heatmap)
+    if heatmap.panel:
+        return panel_svg(drawn, lambda panel: _by_vega(specification(panel)))
+    return _by_vega(specification(drawn))
 
 
 def _checked(svg: str, picture: Picture) -> str:
@@ -108,7 +123,7 @@ def _png(svg: str) -> bytes:
 def _draw_card(card: SocialCard) -> Drawing:
     vl_convert, thumbnail = _vl_convert(), ""
     if card.thumbnail:
-        spec = drawable(card.thumbnail).specification()
+        spec = specification(drawable(card.thumbnail))
         thumbnail = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
         thumbnail = thumbnail.replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(card_svg(card, thumbnail), scale=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -62,10 +63,8 @@ def all_checks() -> Mapping[str, Check]:
     Raises:
         ValueError: For two of one kind.
     """
-    from gridatlas import checks as folder
-
     found: dict[str, tuple[str, Check]] = {}
-    for name, module in registry.modules(folder).items():
+    for name, module in registry.modules(sys.modules[__name__.rpartition(".")[0]]).items():
         for part in vars(module).values():
             if not isinstance(part, Check):
                 continue
