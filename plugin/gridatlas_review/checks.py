@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from gridatlas.checks import Finding, StudyChecks, all_checks
-from gridatlas.checks.register import all_checks
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names
 from gridatlas.model.study import Study
@@ -153,7 +152,8 @@ def _lost_checks(study: StudyChanges) -> Iterator[Entry]:
             if any(check.hides(finding) for check in lost)
         ]
         where = (
-            f"{all_checks()[check.kind].title}: {truncate((grid_name(base, at) for at in check.grids), NAMED)}"
+            f"{all_checks()[check.kind].title}: "
+            f"{truncate((grid_name(base, at) for at in check.grids), NAMED)}"
             for check in lost
         )
         titles = join_names(all_checks()[check.kind].title for check in lost)

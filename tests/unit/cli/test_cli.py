@@ -13,6 +13,7 @@ from builders import HEAD, REPOSITORY, table, write_study
 from click.testing import CliRunner, Result
 
 from gridatlas import __version__, registry
+from gridatlas.checks import all_checks
 from gridatlas.cli.main import main
 from gridatlas.model.json_schema import json_schema
 
@@ -133,7 +134,7 @@ def test_the_version_is_said() -> None:
 
 def test_schema_prints_the_schema() -> None:
     result = _run("schema")
-    assert json.loads(result.output) == json_schema()
+    assert json.loads(result.output) == json_schema(all_checks())
     assert result.exit_code == 0
 
 
