@@ -457,7 +457,7 @@ def test_examples_of_the_help_run(repository: Path) -> None:
     # import logs and folders, and write workflows.
     elsewhere = tuple(f"gridatlas {words}" for words in ("collect", "serve", "import", "new --g"))
     others = [line for line in examples() if not line.startswith(elsewhere)]
-    assert len(others) == 15
+    assert len(others) == 14
     [proposed, _, accepted] = imported
     assert "--yes" in run(proposed, repository).stdout  # no one can accept it
     for command in [accepted, *others]:
