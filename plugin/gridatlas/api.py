@@ -16,7 +16,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.format import many
 from gridatlas.model.problems import DataProblems, Problem, only_problems
 from gridatlas.model.study import Grid, Levels
-from gridatlas.results.grids import Results, find_study
+from gridatlas.table.grids import Results, find_study
 
 if TYPE_CHECKING:
     import pandas as pd

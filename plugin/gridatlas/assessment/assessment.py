@@ -20,7 +20,7 @@ from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Grid, Levels, Study
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,19 +16,6 @@ from math import fsum
 from typing import Protocol
 
 from gridatlas.model.study import Cell, Factor, Grid, Levels, Point
-from gridatlas.results.grids import Results
-from gridatlas.results.items import (
-    Basis,
-    GridCounts,
-    Shares,
-    clusters,
-    items_of,
-    same_items,
-    share_scale,
-    shares_by_item,
-    too_large,
-    trials,
-)
 from gridatlas.statistics.estimates import (
     FEWEST,
     Spread,
@@ -40,6 +27,19 @@ from gridatlas.statistics.estimates import (
     wilson,
 )
 from gridatlas.statistics.interval import Interval, mean_interval
+from gridatlas.table.grids import Results
+from gridatlas.table.items import (
+    Basis,
+    GridCounts,
+    Shares,
+    clusters,
+    items_of,
+    same_items,
+    share_scale,
+    shares_by_item,
+    too_large,
+    trials,
+)
 
 Counts = tuple[float, int]
 """Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""

@@ -19,7 +19,7 @@ from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
 from gridatlas.progress import tracked
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
 
 
 def load_study(

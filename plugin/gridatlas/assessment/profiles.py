@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty
 from gridatlas.model.study import Grid, Level
-from gridatlas.results.items import Basis
+from gridatlas.table.items import Basis
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"
 METHODS: Mapping[Basis, str] = {

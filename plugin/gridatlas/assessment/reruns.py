@@ -18,9 +18,9 @@ from gridatlas.assessment.assess import computed_by
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
-from gridatlas.results.grids import Results
-from gridatlas.results.items import CELLS_UP_TO, clusters, too_large, trials
 from gridatlas.statistics.interval import Interval, verdict
+from gridatlas.table.grids import Results
+from gridatlas.table.items import CELLS_UP_TO, clusters, too_large, trials
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]
 VERDICTS: tuple[Verdict, ...] = (

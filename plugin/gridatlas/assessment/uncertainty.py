@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.results.differences import Difference
-from gridatlas.results.items import Basis
+from gridatlas.table.differences import Difference
+from gridatlas.table.items import Basis
 
 ALPHA = 0.05
 CLEARLY = 0.005

@@ -36,8 +36,8 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.study import Cell, Grid, Level, Point, State, Study, point_slug
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import summarise
+from gridatlas.table.differences import Difference
+from gridatlas.table.summary import summarise
 
 
 def draw_grid(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from gridatlas.model.format import format_difference, format_value, many, value_with_unit
 from gridatlas.model.schema import Metric
 from gridatlas.model.study import Grid, Level, Point, Study, inline
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import Extreme, Summary, summarise
+from gridatlas.table.differences import Difference
+from gridatlas.table.summary import Extreme, Summary, summarise
 
 IN_DISPUTE = " (disputed)"
 """What follows a disputed value in a text."""

@@ -12,8 +12,8 @@ from gridatlas.charts.compose import difference_domain, draw_difference, draw_gr
 from gridatlas.charts.heatmap import CellMark, Heatmap, edges, rows_from_top
 from gridatlas.charts.palette import LIGHT, STEPS, Palette, step
 from gridatlas.model.study import Grid, Point, Study, point_slug
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import summarise
+from gridatlas.table.differences import Difference
+from gridatlas.table.summary import summarise
 
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 7, 8)
 """Leading digits of the ends of a scale that is centred on 0."""

@@ -14,8 +14,8 @@ from gridatlas.checks.words import CHANCE, cells_text, half_unit, odds_text, of_
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
-from gridatlas.results.items import share_scale
-from gridatlas.results.reconcile import choose
+from gridatlas.table.choose import choose
+from gridatlas.table.items import share_scale
 
 CellAt = Callable[[Levels, Point], Cell | None]
 

@@ -15,7 +15,7 @@ from gridatlas.checks.reading import Kind, ReadingView
 from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
 from gridatlas.model.format import is_are, many, places_of
 from gridatlas.model.study import Levels, Point
-from gridatlas.results.items import share_scale
+from gridatlas.table.items import share_scale
 
 SAYS_NOTHING = Fraction(9, 10)
 """Share of all values that pass above which a passed check of counts says nothing."""

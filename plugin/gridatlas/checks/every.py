@@ -19,7 +19,7 @@ from gridatlas.checks.transcription import check_transcription
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.table.choose import choose
 
 
 def accept(

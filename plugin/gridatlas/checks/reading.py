@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from gridatlas.checks.findings import TITLES, CheckResult, Finding, Outcome
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.table.choose import choose
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]

@@ -13,8 +13,8 @@ from gridatlas.claims.values import Source
 from gridatlas.model.lookup import UnknownName, no_such, one_of
 from gridatlas.model.problems import nearest, quote
 from gridatlas.model.study import Levels, Point, Reading, Study, keyword
-from gridatlas.results.grids import Results, find_facet_levels, find_study, no_grid
-from gridatlas.results.reconcile import value_in
+from gridatlas.table.choose import value_in
+from gridatlas.table.grids import Results, find_facet_levels, find_study, no_grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ from gridatlas.diff.report import (
 )
 from gridatlas.model.format import cell_text, many
 from gridatlas.model.study import Grid, Levels
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 ALIKE = 0.6
 """Similarity of two sentences from which they count as one that was reworded."""

@@ -11,7 +11,7 @@ from gridatlas.checks import CheckResult, Finding, StudyChecks
 from gridatlas.diff.changes import FindingChange, LostCheck, Place
 from gridatlas.diff.matching import Match
 from gridatlas.model.study import Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.table.choose import choose
 
 CONCLUSIVE = ("passed", "found")
 """Outcomes of a check that say something about its values."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gridatlas.assessment.uncertainty import ALPHA, Ends
 from gridatlas.model.study import Cell, Grid, Point
-from gridatlas.results.items import (
+from gridatlas.table.items import (
     AGGREGATE,
     Shares,
     clusters,

@@ -34,9 +34,9 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.study import Cell, Grid, Study, inline, point_slug
-from gridatlas.results.items import trials
-from gridatlas.results.summary import Summary
 from gridatlas.statistics.interval import Interval
+from gridatlas.table.items import trials
+from gridatlas.table.summary import Summary
 
 MAX_SIDE = 12
 """Rows and columns of a grid of differences."""

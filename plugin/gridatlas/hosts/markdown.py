@@ -31,7 +31,7 @@ from gridatlas.hosts import fence_lines
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fences import Fences
 from gridatlas.pages.page import placeholder
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*)\}\}"
 """Only braces that begin with `grid(`: all others belong to somebody else."""

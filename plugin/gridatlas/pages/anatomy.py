@@ -19,7 +19,7 @@ from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.profiles import axis_profiles
-from gridatlas.results.differences import Difference, differences, pairs
+from gridatlas.table.differences import Difference, differences, pairs
 
 MOST_TWICE = 10
 """Grids of at most two facets up to which the page that compares levels has them side by side. Of

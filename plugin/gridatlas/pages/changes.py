@@ -26,7 +26,7 @@ from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.page import page_link
 from gridatlas.pages.plan import PagePlan
-from gridatlas.results.differences import subtract
+from gridatlas.table.differences import subtract
 
 MAX_HEATMAPS = 12
 """Changed grids whose heatmaps the page has; the others are in its lists."""

@@ -22,8 +22,8 @@ from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Grid, Reading
 from gridatlas.pages.figure import Figure, PlotSubject
-from gridatlas.results.grids import readings_of
-from gridatlas.results.items import trials
+from gridatlas.table.grids import readings_of
+from gridatlas.table.items import trials
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""

@@ -17,8 +17,8 @@ from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.pages.multiples import multiples
-from gridatlas.results.differences import Difference, subtract
-from gridatlas.results.grids import Results
+from gridatlas.table.differences import Difference, subtract
+from gridatlas.table.grids import Results
 
 
 def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:

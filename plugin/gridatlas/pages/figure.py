@@ -19,7 +19,7 @@ from gridatlas.charts.panels import PanelScale
 from gridatlas.charts.profile import Profile
 from gridatlas.charts.render import Picture, Plot
 from gridatlas.model.study import Factor, Grid, Level, Reading, Study
-from gridatlas.results.differences import Difference
+from gridatlas.table.differences import Difference
 
 EMPTY = Markup()
 

@@ -41,8 +41,8 @@ from gridatlas.model.study import (
     Study,
     inline,
 )
-from gridatlas.results.items import trials
-from gridatlas.results.summary import Summary, summarise
+from gridatlas.table.items import trials
+from gridatlas.table.summary import Summary, summarise
 
 _OPENING = re.compile(r"\{(?=[{%#])")
 

@@ -48,7 +48,7 @@ from gridatlas.pages.heatmaps import (
     single_row,
 )
 from gridatlas.pages.reproduction import reproduction_context
-from gridatlas.results.grids import readings_behind
+from gridatlas.table.grids import readings_behind
 
 
 @dataclass(frozen=True, slots=True)

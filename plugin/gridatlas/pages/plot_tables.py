@@ -11,7 +11,7 @@ from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.study import Factor, Grid, Levels, Study
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 
 @dataclass(frozen=True, eq=False)

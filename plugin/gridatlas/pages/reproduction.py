@@ -26,7 +26,7 @@ from gridatlas.model.schema import PLACEHOLDER
 from gridatlas.model.study import Answers, Cell, Grid, Level, Levels, Point, Run, Study
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.tables import MAX_TABLE_CELLS
-from gridatlas.results.items import trials
+from gridatlas.table.items import trials
 
 GIB = 2**30
 COMMANDS_UP_TO = 2_500

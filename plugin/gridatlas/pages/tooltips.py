@@ -33,10 +33,10 @@ from gridatlas.pages.exports import without_empty
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.reproduction import command_parts
-from gridatlas.results.differences import Difference
-from gridatlas.results.grids import agree as readings_agree
-from gridatlas.results.grids import readings_at
-from gridatlas.results.items import Basis, trials
+from gridatlas.table.differences import Difference
+from gridatlas.table.grids import agree as readings_agree
+from gridatlas.table.grids import readings_at
+from gridatlas.table.items import Basis, trials
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""

@@ -11,9 +11,9 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
 from gridatlas.checks.findings import CheckResult
 from gridatlas.model.study import IMPORTED, Grid, Point, Reading
-from gridatlas.results.grids import readings_at
-from gridatlas.results.items import trials
-from gridatlas.results.reconcile import derived
+from gridatlas.table.choose import derived
+from gridatlas.table.grids import readings_at
+from gridatlas.table.items import trials
 
 
 @dataclass(frozen=True, slots=True)

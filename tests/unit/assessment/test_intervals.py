@@ -25,10 +25,10 @@ from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
 
 T2, T3 = 4.302652729911275, 3.182446305284263
 """The 97.5 % points of Student's t with 2 and with 3 degrees of freedom."""

@@ -12,9 +12,9 @@ from gridatlas.assessment.assess import assess
 from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.study import Grid
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
 
 SHARES = (
     'format: 1\ntitle: A demo\nmetric: {name: Accuracy, unit: "%", decimals: 0}\n'

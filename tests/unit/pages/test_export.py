@@ -24,8 +24,8 @@ from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell, Grid
 from gridatlas.pages import exports
 from gridatlas.pages.exports import to_csv, to_json, to_svg
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
 
 UNKNOWN = GridUncertainty(reason="n is unknown")
 FACETS = HEAD + "facets: [model]\n"

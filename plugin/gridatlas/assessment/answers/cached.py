@@ -20,8 +20,8 @@ from gridatlas.checks.findings import StudyChecks
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.categorical import encode
 from gridatlas.model.study import Cell, Factor, Levels, Point, Study
-from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input, clusters, too_large
+from gridatlas.table.grids import Results
+from gridatlas.table.items import as_input, clusters, too_large
 
 Made = Mapping[str, Answer]
 
@@ -148,7 +148,7 @@ def _computed_by() -> str:
 def _read_by() -> str:
     """What their inputs depend on besides the files: the code that reads and checks."""
     libraries = [f"{name} {version(name)}" for name in ("pydantic", "pyyaml")]
-    return "\n".join([*libraries, *map(_sources, ("checks", "data", "model", "results"))])
+    return "\n".join([*libraries, *map(_sources, ("checks", "data", "model", "table"))])
 
 
 def _sources(package: str) -> str:

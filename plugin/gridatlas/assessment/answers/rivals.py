@@ -10,7 +10,7 @@ from gridatlas.assessment.answers.answer import Answer, Evidence, headline, join
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.words import half_unit
 from gridatlas.model.study import Grid, Levels, Reading
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 EVIDENCE: Mapping[str, str] = {
     "k-of-n": "has impossible counts",

@@ -30,7 +30,7 @@ from gridatlas.assessment.answers.settings_answer import SettingsAnswer
 from gridatlas.assessment.answers.together import together
 from gridatlas.checks.findings import CheckResult
 from gridatlas.model.study import Factor, Levels, Study
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 _NO_TESTS: Cellwise = MappingProxyType({})
 

@@ -12,8 +12,8 @@ from gridatlas.model.study import (
     Grid,
     Level,
 )
-from gridatlas.results.grids import Results
-from gridatlas.results.summary import mean
+from gridatlas.table.grids import Results
+from gridatlas.table.summary import mean
 
 ALL_PAIRS_UP_TO = 4
 """Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""

@@ -21,8 +21,8 @@ from gridatlas.model.study import (
     Reading,
     Study,
 )
-from gridatlas.results.grids import Results
-from gridatlas.results.summary import mean
+from gridatlas.table.grids import Results
+from gridatlas.table.summary import mean
 
 
 def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
