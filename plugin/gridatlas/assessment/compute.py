@@ -24,7 +24,7 @@ from gridatlas.assessment.uncertainty import (
     Uncertainty,
     key_of_levels,
 )
-from gridatlas.model.study import Grid, Levels, Point
+from gridatlas.model.study import Levels, Point
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
@@ -45,6 +45,7 @@ from gridatlas.table.items import (
     share_scale,
     shares_by_item,
 )
+from gridatlas.table.study_table import Grid
 
 COMPARED_UP_TO = 10_000
 """Cells of a grid up to which levels are tested against one another, cell by cell."""

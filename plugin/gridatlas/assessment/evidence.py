@@ -15,7 +15,7 @@ from functools import lru_cache
 from math import fsum
 from typing import Protocol
 
-from gridatlas.model.study import Cell, Factor, Grid, Levels, Point
+from gridatlas.model.study import Cell, Factor, Levels, Point
 from gridatlas.statistics.estimates import (
     FEWEST,
     Spread,
@@ -40,6 +40,7 @@ from gridatlas.table.items import (
     too_large,
     trials,
 )
+from gridatlas.table.study_table import Grid
 
 Counts = tuple[float, int]
 """Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""

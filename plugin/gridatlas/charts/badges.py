@@ -9,7 +9,7 @@ from gridatlas.assessment.reruns import Reproduction, in_words
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.description import best_at, cell_labels
 from gridatlas.model.format import many
-from gridatlas.model.study import Grid
+from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import summarise
 
 LONGEST = 60

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 
 from gridatlas.model.format import format_difference, format_value, many, value_with_unit
 from gridatlas.model.schema import Metric
-from gridatlas.model.study import Grid, Level, Point, Study, inline
+from gridatlas.model.study import Level, Point, Study, inline
 from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import Extreme, Summary, summarise
 
 IN_DISPUTE = " (disputed)"

@@ -54,12 +54,16 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
         if any(level.aggregate for level in view.study.levels_of(sheet.levels)):
             continue
         by_trials = view.study.trials_at(sheet.levels)
+        ends = sheet.ends
+        if ends and not 0 <= ends[0] <= ends[-1] <= scale:
+            return []  # a change in percent, and no share
+        if ends and by_trials is None and not sheet.has_trials:
+            unknown[sheet.levels] = [point for point, _ in sheet.values()]
+            continue
         without_n = set()
         for kind, times in sheet.kinds.items():
             value = Decimal(kind.text)
             n = kind.n if kind.n is not None else by_trials
-            if not 0 <= value <= scale:
-                return []  # a change in percent, and no share
             if n is None:
                 without_n.add(kind)
             elif not kind.computed:

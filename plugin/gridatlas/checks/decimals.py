@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Kind, ReadingView, Sheet
@@ -15,27 +16,22 @@ from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Levels, Point
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Printed:
-    """The values of a grid that were printed, by their decimals.
-
-    Attributes:
-        places: The decimals of each kind of cells.
-        times: How many values have so many decimals.
-    """
+    """The values of a grid that were printed, by their decimals."""
 
     sheet: Sheet
-    places: Mapping[Kind, int]
-    times: Counter[int]
 
-    @classmethod
-    def of(cls, sheet: Sheet) -> _Printed:
-        kinds = [kind for kind in sheet.kinds if not kind.computed]
-        places = {kind: places_of(Decimal(kind.text)) for kind in kinds}
-        times: Counter[int] = Counter()
-        for kind in kinds:
-            times[places[kind]] += sheet.kinds[kind]
-        return cls(sheet, places, times)
+    @cached_property
+    def places(self) -> Mapping[Kind, int]:
+        """The decimals of each kind of cells."""
+        kinds = [kind for kind in self.sheet.kinds if not kind.computed]
+        return {kind: places_of(Decimal(kind.text)) for kind in kinds}
+
+    @cached_property
+    def times(self) -> Counter[int]:
+        """How many values have so many decimals."""
+        return self.sheet.printed_places
 
     def unlike(self, places: int) -> Mapping[Kind, int]:
         """The kinds of cells with other decimals."""
@@ -49,7 +45,7 @@ class _Printed:
 
 def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
-    printed = {sheet.levels: _Printed.of(sheet) for sheet in view.sheets}
+    printed = {sheet.levels: _Printed(sheet) for sheet in view.sheets}
     every = sum((grid.times for grid in printed.values()), Counter[int]())
     total = every.total()
     if total < 3:
@@ -60,7 +56,6 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         levels: _usual(grid.times) if grid.times.total() >= 3 else usual
         for levels, grid in printed.items()
     }
-    odd = {levels: grid.unlike(own[levels]) for levels, grid in printed.items()}
     number = sum(grid.times.total() - grid.times[own[at]] for at, grid in printed.items())
     apart = [levels for levels in printed if own[levels] != usual]
     if number * 5 > total or len(apart) * 5 > len(printed):
@@ -80,6 +75,10 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         )
         for levels in apart
     ]
+    odd = {
+        levels: grid.unlike(own[levels]) if {*grid.times} - {own[levels]} else {}
+        for levels, grid in printed.items()
+    }
     shorter = all(
         places < own[levels] for levels, kinds in odd.items() for places in kinds.values()
     )

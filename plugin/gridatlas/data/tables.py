@@ -13,12 +13,15 @@ from itertools import accumulate, chain, compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gridatlas.data.text import read_text, unprintable
-from gridatlas.model.categorical import Categorical, Encoder
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
 from gridatlas.progress import tracked
+from gridatlas.table.coded import Coded, Encoder
+from gridatlas.table.decimals import Numerals
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 """What a spreadsheet runs, and what has apostrophes before it so that none does."""
@@ -63,12 +66,14 @@ class Table:
 
     name: str
     columns: tuple[str, ...]
-    texts: tuple[Categorical, ...]
+    texts: tuple[Coded[str] | Numerals, ...]
     lines: Sequence[int]
 
-    def column(self, name: str) -> Categorical:
+    def column(self, name: str) -> Coded[str]:
         """The texts of one column; no rows where the table has no such column."""
-        return self.texts[self.columns.index(name)] if name in self.columns else Categorical.of(())
+        if name not in self.columns:
+            return Coded.of(())
+        return self.texts[self.columns.index(name)].as_coded()
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The texts of each row, one per column."""
@@ -206,7 +211,7 @@ class _Body(NamedTuple):
         ragged: Problems of rows left out for their number of values.
     """
 
-    texts: tuple[Categorical, ...]
+    texts: tuple[Coded[str] | Numerals, ...]
     lines: array[int]
     empty: bool
     unreadable: list[Problem]
@@ -219,8 +224,7 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
     Args:
         unseen: Whether the text has characters that aren't allowed.
     """
-    encoders = [Encoder[str]() for _ in columns]
-    codes = [array("i") for _ in columns]
+    texts_of = [_Texts() for _ in columns]
     row_lines = array("i")
     empty, unreadable, ragged = True, [], []
     width = {len(columns)}
@@ -234,13 +238,49 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
             rows, lines, found = _without(rows, lines, name, partial(_ragged, columns))
             ragged += found
         row_lines.extend(lines)
-        for encoder, coded, texts in zip(encoders, codes, zip(*rows, strict=True), strict=False):
-            coded.extend(map(encoder.__getitem__, texts))
-    texts = tuple(
-        Categorical(coded, [*encoder]).map(clean_cell)
-        for encoder, coded in zip(encoders, codes, strict=True)
-    )
-    return _Body(texts, row_lines, empty, unreadable, ragged)
+        for column, texts in zip(texts_of, zip(*rows, strict=True), strict=False):
+            column.extend(texts)
+    columns_read = tuple(column.read for column in texts_of)
+    return _Body(columns_read, row_lines, empty, unreadable, ragged)
+
+
+_MANY = 2_000
+"""Different texts from which a column may be numbers of which nearly each is another."""
+
+
+class _Texts:
+    """Takes the texts of a column: as codes, or as numbers once hardly two of many are the same."""
+
+    def __init__(self) -> None:
+        self._encoder, self._codes = Encoder[str](), array("i")
+        self._numerals: Numerals | None = None
+        self._most = _MANY
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add texts, some at a time."""
+        if self._numerals is not None:
+            self._numerals.extend(texts, clean_cell)
+            return
+        self._codes.extend(map(self._encoder.__getitem__, texts))
+        if len(self._encoder) > self._most:
+            self._most *= 2
+            if 2 * len(self._encoder) > len(self._codes):
+                self._try_numerals()
+
+    def _try_numerals(self) -> None:
+        numerals, kinds = Numerals(), [*self._encoder]
+        numerals.extend([*map(kinds.__getitem__, self._codes)], clean_cell)
+        if len(numerals.odd) * 10 < len(numerals):
+            self._numerals = numerals
+            self._encoder.clear()
+
+    @property
+    def read(self) -> Coded[str] | Numerals:
+        """The column."""
+        if self._numerals is not None:
+            return self._numerals
+        codes = np.frombuffer(self._codes, np.int32)
+        return Coded(codes, [*self._encoder]).map(clean_cell).merged()
 
 
 def _without(
@@ -305,23 +345,29 @@ def _read_parquet(path: Path, name: str) -> tuple[Table | None, list[Problem]]:
     return table, []
 
 
-def _texts_of(column: Any) -> Categorical:
+def _texts_of(column: Any) -> Coded[str] | Numerals:
     """The texts of a column of pyarrow."""
     import pyarrow
 
     try:
         encoded = column.dictionary_encode("encode")
     except (pyarrow.ArrowException, TypeError):  # such as lists
-        return Categorical.of(_parquet_texts(column))
+        return Coded.of(_parquet_texts(column))
     if isinstance(column.type, pyarrow.DictionaryType):
-        return Categorical.of(_parquet_texts(column))
+        return Coded.of(_parquet_texts(column))
+    kinds = encoded.chunk(0).dictionary
+    if len(kinds) > max(_MANY, len(column) // 2):
+        texts = _Texts()
+        for chunk in column.chunks:
+            for start in range(0, len(chunk), _MANY):
+                texts.extend(_parquet_texts(chunk.slice(start, _MANY)))
+        return texts.read
     codes = array("i")
     for chunk in filter(len, encoded.chunks):
         indices = chunk.indices  # of four bytes; to_numpy would import pandas
         end = indices.offset + len(indices)
         codes.frombytes(memoryview(indices.buffers()[1])[4 * indices.offset : 4 * end])
-    categories = Categorical(codes, _parquet_texts(encoded.chunk(0).dictionary))
-    return categories.map(str)
+    return Coded(np.frombuffer(codes, np.int32), _parquet_texts(kinds)).merged()
 
 
 def _parquet_texts(values: Any) -> list[str]:
@@ -332,7 +378,5 @@ def _parquet_texts(values: Any) -> list[str]:
     single = pyarrow.types.is_float32(values.type)
     found = values.to_pylist()
     if single:
-        import numpy
-
-        found = [None if value is None else numpy.float32(value) for value in found]
+        found = [None if value is None else np.float32(value) for value in found]
     return ["" if value is None else str(value) for value in found]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gridatlas.assessment.uncertainty import ALPHA, Ends
-from gridatlas.model.study import Cell, Grid, Point
+from gridatlas.model.study import Cell, Point
 from gridatlas.table.items import (
     AGGREGATE,
     Shares,
@@ -15,6 +15,7 @@ from gridatlas.table.items import (
     successes_of,
     trials,
 )
+from gridatlas.table.study_table import Grid
 
 NO_TRIALS = "the number of trials is unknown"
 NEWCOMBE = "95 % interval of each difference: Newcombe's"

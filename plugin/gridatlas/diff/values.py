@@ -33,9 +33,10 @@ from gridatlas.model.format import (
     places_of,
     value_with_unit,
 )
-from gridatlas.model.study import Cell, Grid, Study, inline, point_slug
+from gridatlas.model.study import Cell, Study, inline, point_slug
 from gridatlas.statistics.interval import Interval
 from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import Summary
 
 MAX_SIDE = 12

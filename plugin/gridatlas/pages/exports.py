@@ -20,10 +20,11 @@ from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertai
 from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.schema import level_number
-from gridatlas.model.study import Cell, Grid, Reading
+from gridatlas.model.study import Cell, Reading
 from gridatlas.pages.figure import Figure, PlotSubject
 from gridatlas.table.grids import readings_of
 from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""

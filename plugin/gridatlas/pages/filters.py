@@ -31,17 +31,9 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.problems import join_names
-from gridatlas.model.study import (
-    Factor,
-    Grid,
-    Level,
-    Point,
-    Progress,
-    Reading,
-    Study,
-    inline,
-)
+from gridatlas.model.study import Factor, Level, Point, Progress, Reading, Study, inline
 from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import Summary, summarise
 
 _OPENING = re.compile(r"\{(?=[{%#])")

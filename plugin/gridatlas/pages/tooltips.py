@@ -28,7 +28,7 @@ from gridatlas.model.format import (
     spread_words,
     value_with_unit,
 )
-from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
+from gridatlas.model.study import STATE_LABELS, Cell, Factor, Level, Point, Study
 from gridatlas.pages.exports import without_empty
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
@@ -37,6 +37,7 @@ from gridatlas.table.differences import Difference
 from gridatlas.table.grids import agree as readings_agree
 from gridatlas.table.grids import readings_at
 from gridatlas.table.items import Basis, trials
+from gridatlas.table.study_table import Grid
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""

@@ -6,107 +6,136 @@ All arithmetic is decimal, on the values as printed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
+from typing import Any
+
+import numpy as np
 
 from gridatlas.model.problems import Problem, join_names
-from gridatlas.model.study import (
-    MISSING,
-    STATE_LABELS,
-    Cell,
-    Grid,
-    Level,
-    Levels,
-    Point,
-    Reading,
-    Study,
-)
+from gridatlas.model.study import STATE_LABELS, STATES, Level, Levels, Reading, State, Study
+from gridatlas.table.coded import Coded, combine
+from gridatlas.table.decimals import Decimals
 from gridatlas.table.grids import Results
+from gridatlas.table.study_table import (
+    ABSENT,
+    DISPUTED,
+    MISSING,
+    OK,
+    Columns,
+    Grid,
+    StudyTable,
+)
 from gridatlas.table.summary import mean
 
-
-def analyse(study: Study, problems: Iterable[Problem] = ()) -> Results:
-    """Choose each cell among the readings, and compute the aggregates that no reading prints."""
-    grids = _chosen_grids(study)
-    for index, facet in enumerate(study.facets):
-        for level in facet.levels:
-            if level.aggregate:
-                grids |= _aggregates(study, grids, index, level)
-    ordered = {levels: grids[levels] for levels in study.in_order(grids)}
-    return Results(study, ordered, tuple(problems))
+Given = tuple[int, Decimal | None, State]
+"""What a reading gives for a cell, with its place among the accounts."""
 
 
-def _chosen_grids(study: Study) -> dict[Levels, Grid]:
-    xs, ys = [*study.x.keys], [*study.y.keys]
-    if len(study.accounts) == 1 and study.reconcile != "agreement":
-        shown = study.accounts[0].cells.by_grid(xs, ys, MISSING)
-        return {
-            levels: Grid(study, levels, tuple(map(tuple, shown[levels])))
-            for levels in study.in_order(shown)
-        }
-    given = [(reading, reading.cells.by_grid(xs, ys, None)) for reading in study.accounts]
-    every = {levels for _, grids in given for levels in grids}
-    chosen = {}
-    for levels in study.in_order(every):
-        readings = [(reading, grids[levels]) for reading, grids in given if levels in grids]
-        rows = zip(*(rows for _, rows in readings), strict=True)
-        by_point = (zip(*row, strict=True) for row in rows)
-        accounts = [reading for reading, _ in readings]
-        chosen[levels] = Grid(
-            study,
-            levels,
-            tuple(tuple(_chosen(study, accounts, cells) for cells in row) for row in by_point),
+def analyse(
+    study: Study, problems: Iterable[Problem] = (), chosen: StudyTable | None = None
+) -> Results:
+    """Choose each cell among the readings, and compute the aggregates that no reading prints.
+
+    Args:
+        chosen: What `choose` gives, where it is known.
+    """
+    table = _with_aggregates(study, choose(study) if chosen is None else chosen)
+    grids = {levels: Grid(study, levels, table) for levels in table.grids}
+    return Results(study, grids, tuple(problems))
+
+
+def choose(study: Study) -> StudyTable:
+    """The cells that are shown, by the study's rule (`primary`, `agreement` or `median`)."""
+    accounts = study.accounts
+    every = {levels for reading in accounts for levels in reading.cells.grids}
+    grids = tuple(study.in_order(every))
+    size = len(study.x.levels) * len(study.y.levels)
+    if not grids:
+        return StudyTable(study.x, study.y, (), Columns.empty(0))
+    if len(accounts) == 1 and study.reconcile != "agreement":
+        return accounts[0].cells
+    given = [_at_grids(reading.cells, grids, size) for reading in accounts]
+    which, disputed = _primary(given), None
+    if study.reconcile != "primary":
+        which, disputed = _by_values(study, given, which)
+    cells = len(grids) * size
+    columns = Columns.joined(given).at(np.where(which < 0, -1, which * cells + np.arange(cells)))
+    if disputed is not None:
+        columns = _dispute(columns, disputed)
+    return StudyTable(study.x, study.y, grids, columns)
+
+
+def _at_grids(table: StudyTable, grids: Sequence[Levels], size: int) -> Columns:
+    """The cells of a reading at some grids, absent where it hasn't them."""
+    if table.grids == grids:
+        return table.columns
+    starts = np.array([table.index.get(levels, -1) for levels in grids])[:, None] * size
+    return table.columns.at(np.where(starts < 0, -1, starts + np.arange(size)).ravel())
+
+
+def _primary(given: Sequence[Columns]) -> Any:
+    """The first account of each cell with a value or a dispute, else the first; −1 without any."""
+    which = np.full(len(given[0]), -1)
+    for only_with_value in (True, False):
+        for place, cells in enumerate(given):
+            good = cells.state != ABSENT
+            if only_with_value:
+                good = good & (cells.value.known | (cells.state == DISPUTED))
+            which = np.where((which < 0) & good, place, which)
+    return which
+
+
+def _by_values(study: Study, given: Sequence[Columns], primary: Any) -> tuple[Any, Coded[Any]]:
+    """The account of each cell by what they give, and how it is disputed, of those that are."""
+    told = [
+        cells.value.kinds().pair(
+            Coded(cells.state - ABSENT, (None, *STATES)), lambda value, state: (value, state)
         )
-    return chosen
-
-
-def _chosen(study: Study, readings: Iterable[Reading], cells: Iterable[Cell | None]) -> Cell:
-    given = [
-        (reading, cell) for reading, cell in zip(readings, cells, strict=True) if cell is not None
+        for cells in given
     ]
-    return _choose(study, given)
-
-
-def choose(study: Study, levels: Levels, point: Point) -> Cell:
-    """The cell that is shown, by the study's rule (`primary`, `agreement` or `median`)."""
-    given = [
-        (reading, reading.cells[levels, point])
-        for reading in study.accounts
-        if (levels, point) in reading.cells
+    codes, combinations_given = combine(told)
+    chosen = [
+        _choose(
+            study,
+            [(at, *cell) for at, cell in enumerate(cells) if cell[1] is not None],
+        )
+        for cells in combinations_given
     ]
-    return _choose(study, given)
+    which = np.array([place for place, _ in chosen], np.intp)[codes]
+    return np.where(which < 0, primary, which), Coded(codes, [why for _, why in chosen])
 
 
-def _choose(study: Study, given: Sequence[tuple[Reading, Cell]]) -> Cell:
-    """The cell that is shown of those that readings give."""
-    if not given:
-        return MISSING
-    with_value = [(reading, cell) for reading, cell in given if cell.value is not None]
-    if study.reconcile == "primary" or not with_value:
-        for _, cell in given:
-            if cell.value is not None or cell.state == "disputed":
-                return cell
-        return given[0][1]
-    first = with_value[0][1]
+def _dispute(columns: Columns, why: Coded[str | None]) -> Columns:
+    """The cells, disputed where there is a reason, even an empty one; it is the note of some."""
+    note = columns.note.pair(why, lambda own, reason: own or reason or "").merged()
+    state = np.where(why.are(lambda reason: reason is not None), np.int8(DISPUTED), columns.state)
+    return replace(columns, state=state, note=note)
+
+
+def _choose(study: Study, given: Sequence[Given]) -> tuple[int, str | None]:
+    """The account whose cell is shown, and why it is disputed; −1 for the primary one."""
+    with_value = [cell for cell in given if cell[1] is not None]
+    if not with_value:
+        return -1, None
     if study.reconcile == "median":
-        middle = _median([cell for _, cell in with_value])
+        middle = _median(with_value)
         if middle is not None:
-            return middle
+            return middle, None
     agreed = _agreed(study, with_value)
     if agreed is not None:
-        return agreed
-    if len(with_value) == 1:
-        return first._replace(state="disputed", note=first.note or _why_alone(given))
-    return first._replace(state="disputed")
+        return agreed, None
+    return with_value[0][0], _why_alone(study, given) if len(with_value) == 1 else ""
 
 
-def _why_alone(given: Sequence[tuple[Reading, Cell]]) -> str:
+def _why_alone(study: Study, given: Sequence[Given]) -> str:
     """Why the value that one reading gives is disputed: no other has the cell, or without one."""
-    others = [(reading, cell) for reading, cell in given if cell.value is None]
+    others = [(study.accounts[at], state) for at, value, state in given if value is None]
     if not others:
         return "Disputed only for want of a second reading: one reading gives this value."
     without = join_names(
-        (f'"{reading.label}" ({STATE_LABELS[cell.state]})' for reading, cell in others), 3
+        (f'"{reading.label}" ({STATE_LABELS[state]})' for reading, state in others), 3
     )
     return f"Disputed: one reading gives this value; no value in {without}."
 
@@ -129,79 +158,110 @@ def _origins(study: Study, reading: Reading) -> set[str]:
     return found
 
 
-def _agreed(study: Study, given: Sequence[tuple[Reading, Cell]]) -> Cell | None:
-    """The first cell whose value two readings give that aren't derived from one another."""
-    for (first, cell), (second, same) in combinations(given, 2):
-        if cell.value == same.value and not derived(study, first, second):
-            return cell
+def _agreed(study: Study, given: Sequence[Given]) -> int | None:
+    """The first account whose value another gives, too, neither derived from the other."""
+    for (first, value, _), (second, same, _) in combinations(given, 2):
+        if value == same and not derived(study, study.accounts[first], study.accounts[second]):
+            return first
     return None
 
 
-def _median(cells: Sequence[Cell]) -> Cell | None:
-    """The middle cell by value; None where an even number has unequal middles."""
-    ordered = sorted(cells, key=lambda cell: cell.value or Decimal(0))
+def _median(given: Sequence[Given]) -> int | None:
+    """The account with the middle value; None where an even number has unequal middles."""
+    ordered = sorted(given, key=lambda cell: cell[1] or Decimal(0))
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-    return low if low.value == high.value else None
+    return low[0] if low[1] == high[1] else None
+
+
+# --- aggregates ---------------------------------------------------------------------------------
+
+
+def _with_aggregates(study: Study, table: StudyTable) -> StudyTable:
+    """The cells with the aggregates that no reading prints; no cell is absent."""
+    grids = {levels: table.columns[table.rows(levels)] for levels in table.grids}
+    computed: set[Levels] = set()
+    for index, facet in enumerate(study.facets):
+        for level in facet.levels:
+            if level.aggregate:
+                found = _aggregates(study, grids, index, level)
+                computed = (computed | (found.keys() - grids.keys())) - (
+                    found.keys() & grids.keys()
+                )
+                grids |= found
+    if any(facet_level.aggregate for facet in study.facets for facet_level in facet.levels):
+        ordered = tuple(study.in_order(grids))
+        columns = Columns.joined([grids[levels] for levels in ordered])
+    else:
+        ordered, columns = table.grids, table.columns
+    absent = columns.state == ABSENT
+    if absent.any():
+        columns = replace(columns, state=np.where(absent, np.int8(MISSING), columns.state))
+    return StudyTable(study.x, study.y, ordered, columns, frozenset(computed))
 
 
 def _aggregates(
-    study: Study, grids: Mapping[Levels, Grid], index: int, level: Level
-) -> dict[Levels, Grid]:
+    study: Study, grids: Mapping[Levels, Columns], index: int, level: Level
+) -> dict[Levels, Columns]:
     parts = [level.key for level in study.facets[index].levels if not level.aggregate]
-    found: dict[Levels, Grid] = {}
-    others = {(*levels[:index], level.key, *levels[index + 1 :]) for levels in grids}
-    for levels in others:
+    found: dict[Levels, Columns] = {}
+    for levels in {(*levels[:index], level.key, *levels[index + 1 :]) for levels in grids}:
         of = [grids.get((*levels[:index], part, *levels[index + 1 :])) for part in parts]
         printed = grids.get(levels)
-        cells = tuple(
-            tuple(
-                _aggregate_cell(
-                    printed.cells[j][i] if printed else MISSING,
-                    [MISSING if grid is None else grid.cells[j][i] for grid in of],
-                )
-                for i in range(len(study.x.levels))
-            )
-            for j in range(len(study.y.levels))
-        )
-        if printed or any(cell.value is not None for row in cells for cell in row):
-            found[levels] = Grid(study, levels, cells, computed=printed is None)
+        cells = printed
+        if of and None not in of:
+            cells = _filled(printed, [part for part in of if part is not None])
+        if cells is not None:
+            found[levels] = cells
     return found
 
 
-def _aggregate_cell(printed: Cell, parts: Sequence[Cell]) -> Cell:
-    """The printed cell, or the mean of its parts: disputed where one of them is."""
-    value = _mean_of_all([cell.value for cell in parts])
-    if printed is not MISSING or value is None:
+def _filled(printed: Columns | None, of: Sequence[Columns]) -> Columns | None:
+    """The printed cells, and where none is the mean of the parts: disputed where one of them is.
+
+    None where nothing is printed and no mean is known.
+    """
+    cells = Columns.empty(len(of[0])) if printed is None else printed
+    known = np.logical_and.reduce([part.value.known for part in of])
+    rows = np.flatnonzero(known & (cells.state == ABSENT))
+    if not len(rows):
         return printed
-    disputed = sum(cell.state == "disputed" for cell in parts)
-    note = f"computed here: the mean of its {len(parts)} {'part' if len(parts) == 1 else 'parts'}"
-    return Cell(
-        value,
-        "disputed" if disputed else "ok",
-        note=f"{note}, {disputed} of them disputed" if disputed else note,
+    disputed = np.sum([part.state[rows] == DISPUTED for part in of], axis=0)
+    values = zip(*(part.value[rows] for part in of), strict=True)
+    note = f"computed here: the mean of its {len(of)} {'part' if len(of) == 1 else 'parts'}"
+    notes = Coded.of(
+        f"{note}, {number} of them disputed" if number else note for number in disputed.tolist()
     )
+    new = replace(
+        Columns.empty(len(rows)),
+        value=Decimals.of(mean([part for part in parts if part is not None]) for parts in values),
+        state=np.where(disputed > 0, np.int8(DISPUTED), np.int8(OK)),
+        note=notes,
+    )
+    at = np.arange(len(cells))
+    at[rows] = len(cells) + np.arange(len(rows))
+    return Columns.joined([cells, new])[at]
 
 
-def _mean_of_all(parts: Sequence[Decimal | None]) -> Decimal | None:
-    """The mean of parts; None where one is missing, or there is none."""
-    values = [value for value in parts if value is not None]
-    return mean(values) if values and len(values) == len(parts) else None
-
-
-def value_in(study: Study, reading: Reading, levels: Levels, point: Point) -> Decimal | None:
-    """What one reading gives for a cell: as printed, else the mean of an aggregate's parts."""
-    printed = reading.cells.get((levels, point))
-    if printed is not None:
-        return printed.value
+def values_in(study: Study, reading: Reading, levels: Levels) -> list[Decimal | None]:
+    """What a reading gives for each cell of a grid: as printed, else the mean of its parts."""
+    cells = reading.cells
+    size = len(study.x.levels) * len(study.y.levels)
+    values: list[Decimal | None] = [None] * size
+    absent = np.ones(size, np.bool_)
+    if levels in cells.index:
+        own = cells.columns[cells.rows(levels)]
+        values, absent = own.value.exact(), own.state == ABSENT
     for index, facet in enumerate(study.facets):
-        if not facet.level(levels[index]).aggregate:
+        if not facet.level(levels[index]).aggregate or not absent.any():
             continue
         parts = [
-            value_in(study, reading, (*levels[:index], part.key, *levels[index + 1 :]), point)
+            values_in(study, reading, (*levels[:index], part.key, *levels[index + 1 :]))
             for part in facet.levels
             if not part.aggregate
         ]
-        value = _mean_of_all(parts)
-        if value is not None:
-            return value
-    return None
+        for row in np.flatnonzero(absent).tolist():
+            of = [part[row] for part in parts]
+            known = [value for value in of if value is not None]
+            if values[row] is None and known and len(known) == len(of):
+                values[row] = mean(known)
+    return values

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 
-from gridatlas.model.study import (
-    Factor,
-    Grid,
-    Level,
-)
+from gridatlas.model.study import Factor, Level
 from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import mean
 
 ALL_PAIRS_UP_TO = 4

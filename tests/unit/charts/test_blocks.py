@@ -26,7 +26,6 @@ from gridatlas.charts.compose import (
 from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
-from gridatlas.model.study import Grid
 from gridatlas.pages.environment import caption, own_environments
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
@@ -36,6 +35,7 @@ from gridatlas.pages.tables import data_table, provenance
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
 from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 Value = Callable[[int, int], str]
 
