@@ -17,8 +17,9 @@ from gridatlas.model.format import many
 from gridatlas.model.inert import without_commands
 from gridatlas.model.limits import limited, limits_of
 from gridatlas.model.problems import DataProblems, Problem, only_problems
-from gridatlas.model.study import Grid, Levels
-from gridatlas.results.grids import Results, find_study
+from gridatlas.model.study import Levels
+from gridatlas.table.grids import Results, find_study
+from gridatlas.table.study_table import Grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ Shown = dict[str, str]
 """What a notebook shows, by its media type."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenGrid(Grid):
     """A grid of a study. In Jupyter, it shows its heatmap, without scripts or other hosts."""
 
@@ -333,9 +334,7 @@ def _in_memory(found: FrameResult) -> FrameStudy:
 def _opened(assessment: Assessment) -> OpenStudy:
     results = assessment.results
     grids = {
-        levels: OpenGrid(
-            grid.study, grid.levels, grid.cells, grid.computed, grid.parts, assessment=assessment
-        )
+        levels: OpenGrid(grid.study, grid.levels, grid.table, assessment=assessment)
         for levels, grid in results.grids.items()
     }
     return OpenStudy(results.study, grids, results.problems, assessment=assessment)

@@ -26,7 +26,7 @@ from gridatlas.diff.snapshot import snapshot_of
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.changes import changes_document
 from gridatlas.pages.exports import to_csv
-from gridatlas.results.grids import readings_at
+from gridatlas.table.grids import readings_at
 
 SETTINGS = settings(
     max_examples=amount(40, 1500), deadline=None, suppress_health_check=list(HealthCheck)

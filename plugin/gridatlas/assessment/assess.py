@@ -22,8 +22,8 @@ from gridatlas.assessment.uncertainty import (
     Uncertainty,
 )
 from gridatlas.files.cache import cache_key, open_cache
-from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input, clusters, too_large, trials
+from gridatlas.table.grids import Results
+from gridatlas.table.items import as_input, clusters, too_large, trials
 
 
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
@@ -84,7 +84,7 @@ def computed_by() -> str:
     here = Path(__file__)
     names = ("compute", "evidence", "uncertainty")
     files = [here, *(here.with_name(f"{name}.py") for name in names)]
-    files.append(here.parents[1] / "results" / "items.py")
+    files.append(here.parents[1] / "table" / "items.py")
     files += sorted((here.parents[1] / "statistics").glob("*.py"))
     sources = [file.read_text("utf-8") for file in files]
     return "\n".join([f"{name} {version(name)}" for name in ("scipy", "numpy")] + sources)

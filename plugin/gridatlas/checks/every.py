@@ -22,7 +22,8 @@ from gridatlas.model.kinds import KINDS
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.table.choose import choose
+from gridatlas.table.study_table import StudyTable
 
 
 def accept(
@@ -126,13 +127,17 @@ def _yaml(key: str) -> str:
     return key if plain or number else json.dumps(key, ensure_ascii=False)
 
 
-def check_study(study: Study) -> StudyChecks:
-    """Check every reading, mark what is accepted, and turn the rest into problems."""
-    shown = supplying(study)
+def check_study(study: Study, chosen: StudyTable | None = None) -> StudyChecks:
+    """Check every reading, mark what is accepted, and turn the rest into problems.
+
+    Args:
+        chosen: What `choose` gives, where it is known.
+    """
+    chosen = choose(study) if chosen is None else chosen
     results = [
-        result for reading in study.readings for result in reading_results(study, reading, shown)
+        result for reading in study.readings for result in reading_results(study, reading, chosen)
     ]
-    results += check_shown_aggregates(study)
+    results += check_shown_aggregates(study, chosen)
     findings, problems = accept(
         study, [finding for result in results for finding in result.findings]
     )
@@ -149,21 +154,22 @@ def check_study(study: Study) -> StudyChecks:
 
 
 def reading_results(
-    study: Study, reading: Reading, shown: frozenset[str] | None = None
+    study: Study, reading: Reading, chosen: StudyTable | None = None
 ) -> tuple[CheckResult, ...]:
     """The results of all checks that a reading has something for.
 
     Args:
-        shown: Ids of the readings that supply shown values, where they are known.
+        chosen: What `choose` gives, where it is known.
     """
-    supplies = reading.id in (supplying(study) if shown is None else shown)
+    shown = choose(study) if chosen is None else chosen
+    supplies = reading.id in supplying(shown)
     view = view_of(study, reading, "problem" if supplies else "note")
     # What contradicts itself is wrong, whether or not it is shown.
     own = replace(view, severity="problem")
 
     def part(levels: Levels, point: Point) -> Cell | None:
         own = reading.cells.get((levels, point))
-        return own if own and own.value is not None else choose(study, levels, point)
+        return own if own and own.value is not None else shown.get((levels, point))
 
     return (
         *check_aggregates(view, part),

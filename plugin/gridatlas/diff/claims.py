@@ -36,8 +36,9 @@ from gridatlas.diff.report import (
     truncate,
 )
 from gridatlas.model.format import cell_text, many
-from gridatlas.model.study import Grid, Levels
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Levels
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 ALIKE = 0.6
 """Similarity of two sentences from which they count as one that was reworded."""
@@ -187,11 +188,9 @@ def _turned(
 
 def _put_back(results: Results, grid: Grid, change: CellChange) -> Results:
     """The results with one cell as it was."""
-    study = results.study
-    x, y = study.x.place(change.point[0]), study.y.place(change.point[1])
-    rows = [list(row) for row in grid.cells]
-    rows[y][x] = change.old
-    before = replace(grid, cells=tuple(map(tuple, rows)))
+    points = ((x.key, y.key, cell) for x, y, cell in grid.points())
+    cells = (change.old if (x, y) == change.point else cell for x, y, cell in points)
+    before = Grid.of(results.study, grid.levels, cells, grid.computed)
     return replace(results, grids={**results.grids, grid.levels: before})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -11,7 +11,7 @@ from gridatlas.checks import CheckResult, Finding, StudyChecks
 from gridatlas.diff.changes import FindingChange, LostCheck, Place
 from gridatlas.diff.matching import Match
 from gridatlas.model.study import Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.table.choose import choose
 
 CONCLUSIVE = ("passed", "found")
 """Outcomes of a check that say something about its values."""
@@ -61,6 +61,7 @@ def compare_coverage(
     old_readings = {reading.id: reading for reading in old.study.readings}
     new_readings = {reading.id: reading for reading in new.study.readings}
     values = cache(lambda reading_id: _values(old_readings[reading_id]))
+    shown = {at for at, cell in choose(new.study).items() if cell.value is not None}
     lost: list[LostCheck] = []
     for (kind, reading_id), coverage in before.items():
         if reading_id not in readings or kind in ONLY_WHERE_FOUND:
@@ -74,6 +75,7 @@ def compare_coverage(
             reading,
             values,
             new.study,
+            shown,
             match,
             [finding for finding in gone if (finding.kind, finding.reading) == (kind, reading_id)],
         )
@@ -104,6 +106,7 @@ class _Comparison:
     Attributes:
         values: Gives the points with a value of a reading of the base, by its id.
         head: The study in the head.
+        shown: Where it shows a value of a reading.
         gone: Findings that only the base has.
     """
 
@@ -114,6 +117,7 @@ class _Comparison:
     new: Reading
     values: Callable[[str], PointsByGrid]
     head: Study
+    shown: Container[Place]
     match: Match
     gone: list[Finding]
 
@@ -217,7 +221,7 @@ class _Comparison:
                 for level in factor.levels:
                     if not level.aggregate:
                         part = (*levels[:index], level.key, *levels[index + 1 :])
-                        yield level.label, choose(self.head, part, point).value is not None
+                        yield level.label, (part, point) in self.shown
 
     def absent_parts(self, lost: PointsByGrid) -> tuple[str, ...]:
         """Labels of the levels that lack a value at a place whose aggregate isn't tested."""

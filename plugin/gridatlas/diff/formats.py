@@ -18,7 +18,7 @@ from gridatlas.diff.grids import CellChange, GridChange
 from gridatlas.diff.matching import Rename
 from gridatlas.diff.report import Report, Section, line
 from gridatlas.model.study import Cell
-from gridatlas.results.summary import Summary
+from gridatlas.table.summary import Summary
 
 JSON_FORMAT = 1
 JSON_LIMIT = 1_000_000

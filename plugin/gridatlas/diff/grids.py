@@ -12,10 +12,11 @@ from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.diff.matching import Match
 from gridatlas.diff.significance import Measurement, SignificanceTest, test_changes
-from gridatlas.model.study import Cell, Grid, Levels, Point, Study
-from gridatlas.results.grids import Results
-from gridatlas.results.items import shares_by_item, trials
-from gridatlas.results.summary import Summary, summarise
+from gridatlas.model.study import Cell, Levels, Point, Study
+from gridatlas.table.grids import Results
+from gridatlas.table.items import shares_by_item, trials
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Summary, summarise
 
 CellKind = Literal["gone", "value", "new", "state", "trials"]
 CELL_KINDS: tuple[CellKind, ...] = get_args(CellKind)

@@ -27,7 +27,7 @@ from gridatlas.diff.report import (
 from gridatlas.diff.values import grid_of_differences, remarks_of, value_table
 from gridatlas.diff.verdict import study_concerns
 from gridatlas.model.format import many
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 MAX_LINES = 40
 """Lines of Markdown before the first fold, with the verdict and with those that are empty."""

@@ -11,8 +11,9 @@ from gridatlas.diff.changes import Changes, PropertyChange, StudyChanges
 from gridatlas.diff.matching import Match, Rename, factors_of
 from gridatlas.diff.report import Entry, before_and_now, entry, grid_name, grids_text, values_of
 from gridatlas.model.format import many
-from gridatlas.model.study import Cell, Factor, Grid, Level, Study
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Cell, Factor, Level, Study
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 Properties = Iterator[tuple[Literal["rule", "text"], str, Any, Any]]
 """Weight, name, and the values before and after."""

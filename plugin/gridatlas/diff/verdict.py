@@ -8,7 +8,7 @@ from gridatlas.diff.changes import Changes, ClaimChange, StudyChanges, fails, ou
 from gridatlas.diff.grids import CellChange
 from gridatlas.diff.report import grids_text
 from gridatlas.model.format import many
-from gridatlas.model.study import Grid
+from gridatlas.table.study_table import Grid
 
 
 def verdict(changes: Changes, *, changed: bool) -> tuple[bool, str]:

@@ -174,7 +174,7 @@ def _table(file: Path, name: str, encoding: str | None, number: int | None) -> R
                 f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix
             )
         columns, notes = unique_names([*found.columns])
-        texts = dict(zip(columns, found.texts, strict=True))
+        texts = dict(zip(columns, map(list, found.texts), strict=True))
         places = [f"{name}:{line}" for line in found.lines]
         return RawTable("Parquet", texts, places, notes=tuple(notes))
     if ending == EXCEL:

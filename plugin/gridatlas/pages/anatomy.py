@@ -11,7 +11,7 @@ from gridatlas.charts.dots import DotPlot
 from gridatlas.charts.forest import Forest
 from gridatlas.charts.profile import Profile
 from gridatlas.charts.render import Plot
-from gridatlas.model.study import Factor, Grid, Level
+from gridatlas.model.study import Factor, Level
 from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
 from gridatlas.pages.forest import forest_plot
@@ -19,7 +19,8 @@ from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.profiles import axis_profiles
-from gridatlas.results.differences import Difference, differences, pairs
+from gridatlas.table.differences import Difference, differences, pairs
+from gridatlas.table.study_table import Grid
 
 MOST_TWICE = 10
 """Grids of at most two facets up to which the page that compares levels has them side by side. Of

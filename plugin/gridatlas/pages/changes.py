@@ -21,12 +21,13 @@ from gridatlas.diff.report import Entry, Report
 from gridatlas.diff.report import Section as ReportSection
 from gridatlas.diff.values import changed_grids
 from gridatlas.model.format import many
-from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, point_slug
+from gridatlas.model.study import MISSING, Cell, Factor, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.page import page_link
 from gridatlas.pages.plan import PagePlan
-from gridatlas.results.differences import subtract
+from gridatlas.table.differences import subtract
+from gridatlas.table.study_table import Grid
 
 MAX_HEATMAPS = 12
 """Changed grids whose heatmaps the page has; the others are in its lists."""
@@ -167,8 +168,9 @@ def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
         if at is not None:
             cells[at[1]] = cell
     head = change.new.study
-    rows = (tuple(cells.get((x.key, y.key), MISSING) for x in head.x.levels) for y in head.y.levels)
-    return Grid(head, change.new.levels, tuple(rows), change.old.computed)
+    points = ((x.key, y.key) for y in head.y.levels for x in head.x.levels)
+    shown = (cells.get(point, MISSING) for point in points)
+    return Grid.of(head, change.new.levels, shown, change.old.computed)
 
 
 def _signs(change: GridChange) -> tuple[Mapping[str, str], tuple[str, ...]]:

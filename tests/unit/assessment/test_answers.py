@@ -26,8 +26,8 @@ from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
 from gridatlas.diff.lead import values_changed
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
 
 Value = Callable[..., object]
 Files = dict[str, str]

@@ -20,15 +20,15 @@ from gridatlas.charts.line import Line
 from gridatlas.checks import check_study
 from gridatlas.diff.grids import compare_grids
 from gridatlas.diff.matching import match_studies
-from gridatlas.model.study import Grid
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 T2, T3 = 4.302652729911275, 3.182446305284263
 """The 97.5 % points of Student's t with 2 and with 3 degrees of freedom."""

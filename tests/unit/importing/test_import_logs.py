@@ -18,8 +18,8 @@ from gridatlas.cli.main import main
 from gridatlas.importing.detect import detect
 from gridatlas.importing.logs import run_files
 from gridatlas.progress import listening
-from gridatlas.results.items import all_paired, shares_by_item
 from gridatlas.statistics.paired import paired_p
+from gridatlas.table.items import all_paired, shares_by_item
 
 Cells = dict[tuple[str, ...], tuple[str, ...]]
 SCORES = {"q1": "CC", "q2": "CI", "q3": "II", "q4": "CC"}
