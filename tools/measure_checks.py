@@ -24,13 +24,14 @@ from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
-from legitimate import legitimate
-
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
 from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
 from gridatlas.table.study_table import StudyTable
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from legitimate import legitimate
 
 EXAMPLES = """
 examples:
