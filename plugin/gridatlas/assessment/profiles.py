@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty
-from gridatlas.model.study import Grid, Level
-from gridatlas.results.items import Basis
-from gridatlas.results.summary import unrounded
+from gridatlas.model.study import Level
+from gridatlas.table.items import Basis
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import unrounded
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"
 METHODS: Mapping[Basis, str] = {

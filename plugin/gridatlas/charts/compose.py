@@ -35,9 +35,10 @@ from gridatlas.model.format import (
     many,
     value_with_unit,
 )
-from gridatlas.model.study import Cell, Grid, Level, Point, State, Study, point_slug
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import summarise
+from gridatlas.model.study import Cell, Level, Point, State, Study, point_slug
+from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import summarise
 
 
 def draw_grid(

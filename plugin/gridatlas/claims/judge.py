@@ -20,7 +20,7 @@ from gridatlas.claims.values import CellNames, Number, Place, Truth
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Study
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 Outcome = Literal["true", "false", "undecidable"]
 

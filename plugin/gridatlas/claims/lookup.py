@@ -13,8 +13,8 @@ from gridatlas.claims.values import Source
 from gridatlas.model.lookup import UnknownName, no_such, one_of
 from gridatlas.model.problems import nearest, quote
 from gridatlas.model.study import Levels, Point, Reading, Study, keyword
-from gridatlas.results.grids import Results, find_facet_levels, find_study, no_grid
-from gridatlas.results.reconcile import value_in
+from gridatlas.table.choose import values_in
+from gridatlas.table.grids import Results, find_facet_levels, find_study, no_grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,8 @@ class Lookup:
         study = results.study
         points = [(x.key, y.key) for y in study.y.levels for x in study.x.levels]
         if reading is not None:
-            return {point: value_in(study, reading, levels, point) for point in points}
-        grid = results.grids[levels]
-        return dict(zip(points, (cell.value for _, _, cell in grid.points()), strict=True))
+            return dict(zip(points, values_in(study, reading, levels), strict=True))
+        return dict(zip(points, results.grids[levels].columns.value, strict=True))
 
     def _wrong(self, error: UnknownName, example: str) -> ClaimError:
         """The error at its argument, or at the whole call where that isn't given."""

@@ -26,16 +26,16 @@ from gridatlas.charts.compose import (
 from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
-from gridatlas.model.study import Grid
 from gridatlas.pages.environment import caption, own_environments
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import GLOBALS
 from gridatlas.pages.heatmaps import difference_figures
 from gridatlas.pages.tables import data_table, provenance
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 Value = Callable[[int, int], str]
 
@@ -347,7 +347,7 @@ def test_statistics_have_limits_that_are_told(
     assert {(default.rows, default.reason) for default in uncertainty.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
-    monkeypatch.setattr("gridatlas.results.items.CELLS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.table.items.CELLS_UP_TO", 29)
     uncertainty = assess(results)
     assert {(len(grid.cells), grid.reason) for grid in uncertainty.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")

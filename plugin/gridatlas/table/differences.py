@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 
-from gridatlas.model.study import (
-    Factor,
-    Grid,
-    Level,
-)
-from gridatlas.results.grids import Results
-from gridatlas.results.summary import mean
+from gridatlas.model.study import Factor, Level
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import mean
 
 ALL_PAIRS_UP_TO = 4
 """Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""

@@ -8,12 +8,8 @@ from decimal import Decimal
 from itertools import chain
 from weakref import WeakKeyDictionary
 
-from gridatlas.model.study import (
-    Grid,
-    Level,
-    Point,
-    Study,
-)
+from gridatlas.model.study import Level, Point, Study
+from gridatlas.table.study_table import Grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from decimal import Decimal
 import pytest
 from builders import HEAD, MakeStudy, table
 
-from gridatlas.model.study import Cell, Grid
-from gridatlas.results.differences import differences, pairs, subtract
-from gridatlas.results.grids import Results, readings_behind, readings_of
-from gridatlas.results.reconcile import analyse
-from gridatlas.results.summary import Summary, summarise
+from gridatlas.model.study import Cell
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences, pairs, subtract
+from gridatlas.table.grids import Results, readings_behind, readings_of
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Summary, summarise
 
 
 def _values(grid: Grid) -> list[list[str | None]]:
