@@ -231,8 +231,9 @@ class StudyTable(Mapping[At, Cell]):
         cells = self.columns
         grids, points = np.divmod(np.arange(len(cells)), max(1, self.size))
         y, x = np.divmod(points, len(self.x.levels))
-        of = {"value": cells.value.floats, "stderr": cells.stderr.floats, "state": cells.state}
-        return {"grid": grids, "y": y, "x": x, **of, "n": cells.n, "k": cells.successes}
+        found: dict[str, NDArray[Any]] = {"grid": grids, "y": y, "x": x, "state": cells.state}
+        found |= {"value": cells.value.floats, "stderr": cells.stderr.floats}
+        return found | {"n": cells.n, "k": cells.successes}
 
     @cached_property
     def present(self) -> Rows:
