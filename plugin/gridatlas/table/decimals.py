@@ -113,7 +113,7 @@ class Decimals:
         if not self.known.any():
             return ()
         ends = (np.nanmin(self.floats), np.nanmax(self.floats))
-        near = (self[np.flatnonzero(self.floats == end)].kinds().kinds for end in ends)
+        near = (self[np.flatnonzero(self.floats == end)] for end in ends)
         low, high = ([number for number in numbers if number is not None] for numbers in near)
         return min(low), max(high)
 

@@ -77,8 +77,13 @@ def _summarised(grid: Grid) -> Summary | None:
     higher = study.metric.better == "higher"
     best, worst = (_extreme(grid, known, end) for end in (higher, not higher))
     disputed = known & (grid.columns.state == DISPUTED)
-    rest = known & ~disputed
-    has_some = bool(rest.any())
+    sure: tuple[Extreme | None, ...] = (best, worst)
+    if disputed.any():
+        rest = known & ~disputed
+        sure = (
+            tuple(_extreme(grid, rest, end) for end in (higher, not higher)) if rest.any() else ()
+        )
+    best_sure, worst_sure = sure or (None, None)
     return Summary(
         count=int(known.sum()),
         of=len(values),
@@ -89,8 +94,8 @@ def _summarised(grid: Grid) -> Summary | None:
         mean=values.mean(),
         spread=abs(best.value - worst.value),
         disputed=frozenset((x.key, y.key) for x, y in _levels(study, disputed)),
-        best_undisputed=_extreme(grid, rest, higher) if has_some else None,
-        worst_undisputed=_extreme(grid, rest, not higher) if has_some else None,
+        best_undisputed=best_sure,
+        worst_undisputed=worst_sure,
     )
 
 
