@@ -67,11 +67,13 @@ class Profiles:
 
 def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     """The means along both axes of a grid."""
-    rows = unrounded(grid)
+    values, across = [*unrounded(grid)], len(grid.study.x.levels)
+    columns = [values[x::across] for x in range(across)]
+    rows = [values[start : start + across] for start in range(0, len(values), across)]
     basis, n = uncertainty.basis, uncertainty.replicates
     method = METHODS[basis].format(n=n) if basis else ""
     return Profiles(
-        _means(grid.study.x.levels, [*zip(*rows, strict=True)], uncertainty.x_means),
+        _means(grid.study.x.levels, columns, uncertainty.x_means),
         _means(grid.study.y.levels, rows, uncertainty.y_means),
         method if uncertainty.x_means or uncertainty.y_means else "",
     )

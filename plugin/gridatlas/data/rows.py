@@ -71,7 +71,9 @@ class _Rows:
                 wrong.add(text)
             return number
 
-        return numbers_of(column, number_of), column.are(wrong.__contains__)
+        numbers = numbers_of(column, number_of)
+        none = np.zeros(len(numbers), np.bool_)
+        return numbers, column.are(wrong.__contains__) if wrong else none
 
     @cached_property
     def keys(self) -> Mapping[str, Coded[str]]:

@@ -21,6 +21,8 @@ NONE, ODD = -1, -2
 """Stand in place of decimals: of no number, and of one that is printed otherwise."""
 MOST_PLACES = 100
 LARGEST = 1e300
+EXACT_UP_TO = 2.0**50
+"""What sums of floats that are whole numbers stay below, to be exact."""
 FEW = 1_000
 """Numbers up to which they are sooner compared one by one."""
 _print = "%.*f".__mod__
@@ -111,9 +113,25 @@ class Decimals:
         if not self.known.any():
             return ()
         ends = (np.nanmin(self.floats), np.nanmax(self.floats))
-        near = (self[np.flatnonzero(self.floats == end)].kinds().kinds for end in ends)
+        near = (self[np.flatnonzero(self.floats == end)] for end in ends)
         low, high = ([number for number in numbers if number is not None] for numbers in near)
         return min(low), max(high)
+
+    def mean(self) -> Decimal:
+        """The arithmetic mean of at least one number."""
+        known = self[self.known]
+        return known._total() / len(known)
+
+    def _total(self) -> Decimal:
+        """The sum; of whole numbers of units of the last decimal, where they are exact as floats.
+
+        Its digits are those of decimals added one by one, if these needn't be rounded.
+        """
+        places = int(self.places.max(initial=0))
+        scaled = self.floats * 10.0**places
+        if self.odd is None and np.abs(scaled).max(initial=0) * len(self) < EXACT_UP_TO:
+            return Decimal(int(np.rint(scaled).sum())).scaleb(-places)
+        return sum((number for number in self if number is not None), Decimal(0))
 
     def equal(self) -> Codes:
         """For each row a code, the same for equal numbers, as 1.0 and 1.00 are; 0 for none."""

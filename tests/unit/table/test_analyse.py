@@ -331,10 +331,7 @@ def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) 
     (difference,) = differences(results, results.study.facet("model"))
     assert difference.label == "B − A"
     assert [level.key for level in difference.levels] == ["a", "b"]
-    assert difference.cells == (
-        (Decimal("2.2"), Decimal("-0.1"), Decimal(0)),
-        (None, None, None),
-    )
+    assert [*difference.change] == [Decimal("2.2"), Decimal("-0.1"), Decimal(0), None, None, None]
     assert difference.values == (Decimal("2.2"), Decimal("-0.1"), Decimal(0))
     assert difference.mean == Decimal("0.7")
     assert (difference.higher, difference.lower, difference.equal) == (1, 1, 1)
