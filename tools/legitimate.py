@@ -7,9 +7,9 @@ import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from gridatlas.model.cells import Cells
 from gridatlas.model.schema import Metric, ReadingEntry
 from gridatlas.model.study import Cell, Factor, Level, Reading, Study
+from gridatlas.table.study_table import StudyTable
 
 Draw = Callable[[random.Random], float]
 Write = Callable[[float], str]
@@ -123,21 +123,21 @@ def legitimate(number: int, seed: str = "legitimate") -> tuple[str, Study]:
         keys = [f"{name}{i}" for i in range(size)]
         return Factor(name, name, "", tuple(Level(key, key, key) for key in keys))
 
+    x, y, facets = factor("x", width), factor("y", height), (factor("g", grids),)
+    table = StudyTable.of(facets, x, y, cells)
     study = Study(
         id="legitimate",
         title="Legitimate",
         summary="",
         source=None,
         metric=Metric(name=metric, unit=unit),
-        x=factor("x", width),
-        y=factor("y", height),
-        facets=(factor("g", grids),),
+        x=x,
+        y=y,
+        facets=facets,
         baseline={},
         compare=(),
         trials=None,
-        readings=(
-            Reading("cells", "cells", ReadingEntry(id="cells", file="cells.csv"), Cells.of(cells)),
-        ),
+        readings=(Reading("cells", "cells", ReadingEntry(id="cells", file="cells.csv"), table),),
         reconcile="primary",
         replicates="g" if grids > 1 else "",
         folder="legitimate",

@@ -26,9 +26,9 @@ from pathlib import Path
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
-from gridatlas.model.cells import Cells
 from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
+from gridatlas.table.study_table import StudyTable
 from legitimate import legitimate
 
 EXAMPLES = """
@@ -124,6 +124,11 @@ def as_study(values: Values) -> Study:
         Level(key, label, key, items=items) for key, (label, items) in BENCHMARKS.items()
     )
     average = Level("average", "Average", "average", aggregate=Aggregate(by="mean").by)
+    x, y = factor("ratio", plain(RATIOS)), factor("local_window", plain(WINDOWS))
+    facets = (
+        factor("model", plain(tuple(RATES))),
+        factor("benchmark", (*benchmarks, average)),
+    )
     readings = []
     for name, averages in (("parts", False), ("averages", True)):
         cells = {
@@ -131,21 +136,17 @@ def as_study(values: Values) -> Study:
             for (levels, point), value in values.items()
             if (levels[1] == "average") == averages
         }
-        readings.append(
-            Reading(name, name, ReadingEntry(id=name, file=f"{name}.csv"), Cells.of(cells))
-        )
+        entry = ReadingEntry(id=name, file=f"{name}.csv")
+        readings.append(Reading(name, name, entry, StudyTable.of(facets, x, y, cells)))
     return Study(
         id="simulated",
         title="Simulated",
         summary="",
         source=None,
         metric=Metric(name="Pass@1", unit="%", range=(Decimal(0), Decimal(100)), decimals=1),
-        x=factor("ratio", plain(RATIOS)),
-        y=factor("local_window", plain(WINDOWS)),
-        facets=(
-            factor("model", plain(tuple(RATES))),
-            factor("benchmark", (*benchmarks, average)),
-        ),
+        x=x,
+        y=y,
+        facets=facets,
         baseline={},
         compare=(),
         trials=Trials(items="benchmark", samples=SAMPLES),
@@ -349,8 +350,11 @@ def _with_values(study: Study, values: Values) -> Study:
     readings = (
         replace(
             reading,
-            cells=Cells.of(
-                {at: cell._replace(value=values[at]) for at, cell in reading.cells.items()}
+            cells=StudyTable.of(
+                study.facets,
+                study.x,
+                study.y,
+                {at: cell._replace(value=values[at]) for at, cell in reading.cells.items()},
             ),
         )
         for reading in study.readings

@@ -15,8 +15,9 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.format import many
 from gridatlas.model.limits import limited, limits_of
 from gridatlas.model.problems import DataProblems, only_problems
-from gridatlas.model.study import Grid, Levels
-from gridatlas.results.grids import Results, find_study
+from gridatlas.model.study import Levels
+from gridatlas.table.grids import Results, find_study
+from gridatlas.table.study_table import Grid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ Shown = dict[str, str]
 """What a notebook shows, by its media type."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenGrid(Grid):
     """A grid of a study. In Jupyter, it shows its heatmap, without scripts or other hosts."""
 
@@ -211,9 +212,7 @@ def opened(assessment: Assessment) -> OpenStudy:
     """A study that was assessed, for scripts and notebooks."""
     results = assessment.results
     grids = {
-        levels: OpenGrid(
-            grid.study, grid.levels, grid.cells, grid.computed, grid.parts, assessment=assessment
-        )
+        levels: OpenGrid(grid.study, grid.levels, grid.table, assessment=assessment)
         for levels, grid in results.grids.items()
     }
     return OpenStudy(results.study, grids, results.problems, assessment=assessment)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from gridatlas.model.categorical import Categorical, numbered
 from gridatlas.model.directions import words
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
+from gridatlas.table.coded import Coded, numbered
 from gridatlas_import.numerals import (
     DecimalMark,
     are_plain_numbers,
@@ -154,9 +154,9 @@ class Column:
         return [*map(self.level_of.__getitem__, self.texts)]
 
     @cached_property
-    def categorical(self) -> Categorical:
+    def categorical(self) -> Coded[str]:
         """The levels as codes."""
-        return Categorical.of(self.levels)
+        return Coded.of(self.levels)
 
     @cached_property
     def distinct(self) -> list[str]:
@@ -210,7 +210,7 @@ def joint_codes(columns: Sequence[Column]) -> Iterator[int]:
     Args:
         columns: At least one.
     """
-    return numbered([column.categorical for column in columns])
+    return iter(numbered([column.categorical for column in columns]).tolist())
 
 
 def determines(first: Column, second: Column) -> bool:

@@ -33,8 +33,8 @@ def compare_coverage(
 
     @cache
     def valued(reading: str) -> set[Levels]:
-        cells = new_readings[reading].cells.items()
-        return {levels for (levels, _), cell in cells if cell.value is not None}
+        cells = new_readings[reading].cells
+        return {at for at in cells.grids if cells.columns.value.known[cells.rows(at)].any()}
 
     lost = []
     for (kind, reading), grids in _checked(old.checks).items():

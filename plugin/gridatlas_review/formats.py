@@ -14,7 +14,7 @@ from gridatlas.assessment.agreement import Disagreement
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.checks import Finding
 from gridatlas.model.study import Cell
-from gridatlas.results.summary import Summary
+from gridatlas.table.summary import Summary
 from gridatlas_review.changes import Changes, LostCheck, RemovedReading, StudyChanges, outcome
 from gridatlas_review.grids import CellChange, GridChange
 from gridatlas_review.matching import Rename

@@ -10,10 +10,11 @@ from typing import Literal, get_args
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.model.study import Cell, Grid, Levels, Point, Study
-from gridatlas.results.grids import Results
-from gridatlas.results.items import shares_by_item, trials
-from gridatlas.results.summary import Summary, summarise
+from gridatlas.model.study import Cell, Levels, Point, Study
+from gridatlas.table.grids import Results
+from gridatlas.table.items import shares_by_item, trials
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Summary, summarise
 from gridatlas_review.matching import Match
 from gridatlas_review.significance import Measurement, SignificanceTest, test_changes
 

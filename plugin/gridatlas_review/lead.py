@@ -12,7 +12,7 @@ from decimal import Decimal
 from gridatlas.assessment.answers.answer import Answer, headline, joined
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.format import many
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 from gridatlas_review.changes import Changes, Place, Shown, StudyChanges, fails, is_wrong
 from gridatlas_review.grids import GridChange
 from gridatlas_review.report import (

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gridatlas.model.study import Factor, Level, Levels, Point, Reading, Study, inline
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 FEWEST = 3
 """Values that must be the same before two names are taken for one thing."""

@@ -13,12 +13,13 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import with_overrides
 from gridatlas.model.format import many
-from gridatlas.model.study import MISSING, Cell, Factor, Grid, Level, Point, point_slug
+from gridatlas.model.study import MISSING, Cell, Factor, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.page import page_link
 from gridatlas.pages.plan import PagePlan, RenderPart
-from gridatlas.results.differences import subtract
+from gridatlas.table.differences import subtract
+from gridatlas.table.study_table import Grid
 from gridatlas_review.changes import Changes, StudyChanges
 from gridatlas_review.compare import make_report
 from gridatlas_review.grids import GridChange
@@ -162,8 +163,9 @@ def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
         if at is not None:
             cells[at[1]] = cell
     head = change.new.study
-    rows = (tuple(cells.get((x.key, y.key), MISSING) for x in head.x.levels) for y in head.y.levels)
-    return Grid(head, change.new.levels, tuple(rows), change.old.computed)
+    points = ((x.key, y.key) for y in head.y.levels for x in head.x.levels)
+    shown = (cells.get(point, MISSING) for point in points)
+    return Grid.of(head, change.new.levels, shown, change.old.computed)
 
 
 def _signs(change: GridChange) -> tuple[Mapping[str, str], tuple[str, ...]]:

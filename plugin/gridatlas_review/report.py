@@ -14,7 +14,8 @@ from decimal import Decimal
 
 from gridatlas.model.format import format_value, many, places_of, value_with_unit
 from gridatlas.model.problems import printable
-from gridatlas.model.study import Grid, Levels, Point, Study, cell_name
+from gridatlas.model.study import Levels, Point, Study, cell_name
+from gridatlas.table.study_table import Grid
 
 MAX_TEXT = 600
 """Characters of one text; what is longer is truncated, and ends with `…`."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from gridatlas.assessment.uncertainty import ALPHA, Ends
 from gridatlas.model.format import in_p
-from gridatlas.model.study import Cell, Grid, Point
-from gridatlas.results.items import (
+from gridatlas.model.study import Cell, Point
+from gridatlas.table.items import (
     AGGREGATE,
     Shares,
     clusters,
@@ -16,6 +16,7 @@ from gridatlas.results.items import (
     successes_of,
     trials,
 )
+from gridatlas.table.study_table import Grid
 
 NO_TRIALS = "the number of trials is unknown"
 NEWCOMBE = "95 % interval of each difference: Newcombe's"

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from gridatlas.model.format import many
-from gridatlas.model.study import Cell, Factor, Grid, Level, Study
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Cell, Factor, Level, Study
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 from gridatlas_review.changes import Changes, PropertyChange, StudyChanges
 from gridatlas_review.matching import Match, Rename, factors_of
 from gridatlas_review.report import Entry, before_and_now, entry, grid_name, grids_text, values_of

@@ -17,10 +17,11 @@ from gridatlas.model.format import (
     places_of,
     value_with_unit,
 )
-from gridatlas.model.study import Cell, Grid, Study, inline, point_slug
-from gridatlas.results.items import trials
-from gridatlas.results.summary import Summary
+from gridatlas.model.study import Cell, Study, inline, point_slug
 from gridatlas.statistics.interval import Interval
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Summary
 from gridatlas_review.changes import Changes, Place, Shown, StudyChanges
 from gridatlas_review.grids import CELL_KINDS, BestChange, CellChange, CellKind, GridChange
 from gridatlas_review.report import (

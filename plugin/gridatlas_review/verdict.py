@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from gridatlas.model.format import many
-from gridatlas.model.study import Grid
+from gridatlas.table.study_table import Grid
 from gridatlas_review.changes import Changes, ClaimChange, StudyChanges, fails, outcome
 from gridatlas_review.grids import CellChange
 from gridatlas_review.report import grids_text

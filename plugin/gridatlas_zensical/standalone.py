@@ -44,7 +44,7 @@ from gridatlas.model.problems import only_problems, truncate_list
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.fence import FenceError, error_box
 from gridatlas.pages.fences import Fences, StudyPages
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 log = get_logger("gridatlas")
 

@@ -21,7 +21,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.levels import slug
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.exports import to_csv
-from gridatlas.results.grids import readings_at
+from gridatlas.table.grids import readings_at
 from gridatlas_review.compare import compare_snapshots, make_report
 from gridatlas_review.formats import to_json
 from gridatlas_review.markdown import to_markdown

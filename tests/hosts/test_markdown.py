@@ -9,7 +9,7 @@ import pytest
 from gridatlas import load
 from gridatlas.claims import ClaimError
 from gridatlas.hosts.markdown import GridAtlasExtension, number
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 DATA = Path(__file__).parents[2] / "data"
 QWEN = 'grid(study="dynts-window-ratio", model="r1-qwen", benchmark="aime24")'

@@ -16,8 +16,8 @@ from gridatlas.data.validate import validate
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Cell
 from gridatlas.pages.exports import to_csv
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
 
 DOCUMENTS = json.loads(
     (REPOSITORY / "tests" / "fixtures" / "documents.json").read_text(encoding="utf-8")

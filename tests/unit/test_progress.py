@@ -108,5 +108,5 @@ def test_only_a_terminal_shows_it(tmp_path: Path) -> None:
     drawn = os.read(outer, 100_000).decode()
     os.close(outer)
     assert shown.stdout == piped.stdout
-    assert " of 12 rows read" in drawn
+    assert " of 13 lines read" in drawn
     assert drawn.endswith("\r\x1b[K")

@@ -212,7 +212,7 @@ from gridatlas.checks.register import check
 def toys(view):
     found = [
         view.finding("{kind}", sheet.levels, [point], "a 13", "Bad luck.", "Certain.")
-        for sheet in view.sheets for point, _, value in sheet.cells if value == 13
+        for sheet in view.sheets for point, value in sheet.values() if value == 13
     ]
     return [view.result("{kind}", [sheet.levels for sheet in view.sheets], "Looked.", "", found)]
 """

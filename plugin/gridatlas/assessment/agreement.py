@@ -12,7 +12,7 @@ from itertools import combinations
 from gridatlas.checks import half_unit
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Levels, Point, Reading, Study, inline
-from gridatlas.results.reconcile import derived
+from gridatlas.table.choose import derived
 
 FEWEST = 4
 """Cells that must be compared before a cause is named."""

@@ -22,8 +22,8 @@ from gridatlas.assessment.uncertainty import (
     Uncertainty,
 )
 from gridatlas.files.cache import cache_key, code_digest, open_cache
-from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input, clusters, too_large, trials
+from gridatlas.table.grids import Results
+from gridatlas.table.items import as_input, clusters, too_large, trials
 
 
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
@@ -82,7 +82,7 @@ def _inputs(results: Results) -> Any:
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     names = [f"assessment/{name}.py" for name in ("assess", "compute", "evidence", "uncertainty")]
-    names += ["results/items.py", "statistics"]
+    names += ["table/items.py", "statistics"]
     digest = code_digest(*(f"gridatlas/{name}" for name in names))
     return "\n".join([*(f"{name} {version(name)}" for name in ("scipy", "numpy")), digest])
 

@@ -19,8 +19,9 @@ from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import Grid, Levels, Study
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Levels, Study
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +119,7 @@ class Assessments(Mapping[str, Assessment]):
         """A line per study: its grids, values and readings."""
         for study_id, assessment in self.studies.items():
             grids = assessment.results.grids
-            values = sum(
-                cell.value is not None for grid in grids.values() for _, _, cell in grid.points()
-            )
+            values = sum(int(grid.columns.value.known.sum()) for grid in grids.values())
             yield (
                 f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
                 f"{many(len(assessment.study.readings), 'reading')}"

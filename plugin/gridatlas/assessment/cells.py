@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
-from gridatlas.model.study import Cell, Factor, Grid, Level, Levels, Point, Reading, Study
-from gridatlas.results.grids import readings_at
-from gridatlas.results.items import trials
-from gridatlas.results.summary import summarise
+from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
+from gridatlas.table.grids import readings_at
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import summarise
 
 if TYPE_CHECKING:
     import pandas as pd

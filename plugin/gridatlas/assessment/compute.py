@@ -24,10 +24,16 @@ from gridatlas.assessment.uncertainty import (
     Uncertainty,
     key_of_levels,
 )
-from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.results.differences import Difference, differences
-from gridatlas.results.grids import Results
-from gridatlas.results.items import (
+from gridatlas.model.study import Levels, Point
+from gridatlas.statistics.best_set import best_set, best_set_paired
+from gridatlas.statistics.defaults import good_default
+from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
+from gridatlas.statistics.estimates import Spread, design_effect, welch
+from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.paired import paired_p
+from gridatlas.table.differences import Difference, differences
+from gridatlas.table.grids import Results
+from gridatlas.table.items import (
     AGGREGATE,
     REPEATED,
     Counts,
@@ -39,12 +45,7 @@ from gridatlas.results.items import (
     share_scale,
     shares_by_item,
 )
-from gridatlas.statistics.best_set import best_set, best_set_paired
-from gridatlas.statistics.defaults import good_default
-from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
-from gridatlas.statistics.estimates import Spread, design_effect, welch
-from gridatlas.statistics.interval import Interval
-from gridatlas.statistics.paired import paired_p
+from gridatlas.table.study_table import Grid
 
 COMPARED_UP_TO = 10_000
 """Cells of a grid up to which levels are tested against one another, cell by cell."""

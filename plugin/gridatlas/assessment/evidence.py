@@ -15,20 +15,7 @@ from functools import lru_cache
 from math import fsum
 from typing import Protocol
 
-from gridatlas.model.study import Cell, Factor, Grid, Levels, Point
-from gridatlas.results.grids import Results
-from gridatlas.results.items import (
-    Basis,
-    GridCounts,
-    Shares,
-    clusters,
-    items_of,
-    same_items,
-    share_scale,
-    shares_by_item,
-    too_large,
-    trials,
-)
+from gridatlas.model.study import Cell, Factor, Levels, Point
 from gridatlas.statistics.estimates import (
     FEWEST,
     Spread,
@@ -40,6 +27,20 @@ from gridatlas.statistics.estimates import (
     wilson,
 )
 from gridatlas.statistics.interval import Interval, mean_interval
+from gridatlas.table.grids import Results
+from gridatlas.table.items import (
+    Basis,
+    GridCounts,
+    Shares,
+    clusters,
+    items_of,
+    same_items,
+    share_scale,
+    shares_by_item,
+    too_large,
+    trials,
+)
+from gridatlas.table.study_table import Grid
 
 Counts = tuple[float, int]
 """Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""

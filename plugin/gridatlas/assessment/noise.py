@@ -17,7 +17,7 @@ from gridatlas.claims.evaluation import Evaluation, parsed
 from gridatlas.claims.judge import Judged
 from gridatlas.claims.lookup import Scope
 from gridatlas.model.study import Levels
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 Kind = Literal["cells", "cell", "best", "ties", "number", "truths", "truth", "other"]
 """What a part of an expression is: cells of a grid, one of them, the best, how many are the best,

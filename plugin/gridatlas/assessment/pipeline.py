@@ -19,7 +19,7 @@ from gridatlas.model.problems import Problem, join_names, nearest, quote
 from gridatlas.model.schema import PAGE_FILES
 from gridatlas.model.study import Study
 from gridatlas.progress import tracked
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse, choose
 
 
 def load_study(
@@ -40,8 +40,9 @@ def load_study(
     progress(f"read {folder.name}")
     if study is None or not any(reading.cells for reading in study.readings):
         return tuple(found)
-    checks = check_study(study)
-    results = analyse(study, [*found, *checks.problems, *agreement_problems(study)])
+    chosen = choose(study)
+    checks = check_study(study, chosen)
+    results = analyse(study, [*found, *checks.problems, *agreement_problems(study)], chosen)
     progress(f"checked {study.id}")
     return Assessment(results, checks, cache=cache, digest=files_digest(folder, study, before))
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty
-from gridatlas.model.study import Grid, Level
-from gridatlas.results.items import Basis
-from gridatlas.results.summary import unrounded
+from gridatlas.model.study import Level
+from gridatlas.table.items import Basis
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import unrounded
 
 _POOLED = "Wilson's for all trials of the cells together, taken as independent"
 METHODS: Mapping[Basis, str] = {
@@ -66,11 +67,13 @@ class Profiles:
 
 def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     """The means along both axes of a grid."""
-    rows = unrounded(grid)
+    values, across = [*unrounded(grid)], len(grid.study.x.levels)
+    columns = [values[x::across] for x in range(across)]
+    rows = [values[start : start + across] for start in range(0, len(values), across)]
     basis, n = uncertainty.basis, uncertainty.replicates
     method = METHODS[basis].format(n=n) if basis else ""
     return Profiles(
-        _means(grid.study.x.levels, [*zip(*rows, strict=True)], uncertainty.x_means),
+        _means(grid.study.x.levels, columns, uncertainty.x_means),
         _means(grid.study.y.levels, rows, uncertainty.y_means),
         method if uncertainty.x_means or uncertainty.y_means else "",
     )

@@ -17,10 +17,11 @@ from typing import Any, Literal
 from gridatlas.assessment.assess import computed_by
 from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.format import many, places_of
-from gridatlas.model.study import MISSING, Cell, Grid, Levels, Point, Progress, Run, Study
-from gridatlas.results.grids import Results
-from gridatlas.results.items import CELLS_UP_TO, clusters, too_large, trials
+from gridatlas.model.study import MISSING, Cell, Levels, Point, Progress, Run, Study
 from gridatlas.statistics.interval import Interval, verdict
+from gridatlas.table.grids import Results
+from gridatlas.table.items import CELLS_UP_TO, clusters, too_large, trials
+from gridatlas.table.study_table import Grid
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -229,11 +230,8 @@ def _again(study: Study, grid: Grid) -> Grid:
         with_value = [cell for cell in given if cell.value is not None]
         return (with_value or given or [MISSING])[0]
 
-    return Grid(
-        study,
-        grid.levels,
-        tuple(tuple(chosen((x.key, y.key)) for x in study.x.levels) for y in study.y.levels),
-    )
+    points = ((x.key, y.key) for y in study.y.levels for x in study.x.levels)
+    return Grid.of(study, grid.levels, map(chosen, points))
 
 
 def _rerun(

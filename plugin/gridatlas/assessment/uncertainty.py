@@ -6,9 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gridatlas.model.study import Grid, Levels, Point
-from gridatlas.results.differences import Difference
-from gridatlas.results.items import Basis
+from gridatlas.model.study import Levels, Point
+from gridatlas.table.differences import Difference
+from gridatlas.table.items import Basis
+from gridatlas.table.study_table import Grid
 
 ALPHA = 0.05
 CLEARLY = 0.005

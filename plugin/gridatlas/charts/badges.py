@@ -9,8 +9,8 @@ from gridatlas.assessment.reruns import Reproduction, in_words
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.description import best_at, cell_labels
 from gridatlas.model.format import many
-from gridatlas.model.study import Grid
-from gridatlas.results.summary import summarise
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import summarise
 
 LONGEST = 60
 """Characters of a text from which on it is cut; the title always has all of it."""

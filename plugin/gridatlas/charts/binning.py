@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
 
 from gridatlas.charts.heatmap import (
     SEVERAL,
@@ -19,6 +22,8 @@ from gridatlas.charts.heatmap import (
 )
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level, Point, Study, point_slug
+from gridatlas.table.coded import Coded, Rows
+from gridatlas.table.decimals import Decimals
 
 CELLS_BELOW = 10_000
 """Cells of a grid from which on blocks are drawn in their place: a page of more would weigh 1 MB
@@ -30,8 +35,12 @@ BLOCKS_UP_TO = 30
 ALONG_UP_TO = 100
 """Blocks along an axis at most."""
 
-Entry = tuple[Decimal | None, str]
-"""A cell's value, or why it has none."""
+
+class Shown(NamedTuple):
+    """What a heatmap shows of each cell, row by row: its value, or why it has none."""
+
+    values: Decimals
+    absent: Coded[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,40 +111,36 @@ def _spans(levels: int, size: int) -> tuple[range, ...]:
     return tuple(range(at, min(at + size, levels)) for at in range(0, levels, size))
 
 
-def gather(rows: Iterable[Sequence[Entry]], of: Layout) -> tuple[Block, ...]:
+def gather(shown: Shown, of: Layout) -> tuple[Block, ...]:
     """The blocks of a grid, row by row; each of its cells is counted in one of them.
 
-    Args:
-        rows: The cells by the levels of y, in each row by the levels of x.
-
     Raises:
-        ValueError: Where the rows aren't those of the layout.
+        ValueError: Where the cells aren't those of the layout.
     """
-    source = iter(rows)
-    blocks = []
-    for row, levels in enumerate(of.y):
-        lines = [next(source, ()) for _ in levels]
-        for column, span in enumerate(of.x):
-            entries = [entry for line in lines for entry in line[span.start : span.stop]]
-            blocks.append(_block(column, row, entries))
-    cells = sum(map(len, of.x)) * sum(map(len, of.y))
-    if sum(block.cells for block in blocks) != cells or next(source, None) is not None:
-        raise ValueError(f"the rows are not those of a grid with {cells} cells")
-    return tuple(blocks)
+    across, down = sum(map(len, of.x)), sum(map(len, of.y))
+    if len(shown.values) != across * down:
+        raise ValueError(f"the cells are not those of a grid with {across * down} cells")
+    places = np.arange(across * down).reshape(down, across)
+    return tuple(
+        _block(column, row, shown, places[levels.start : levels.stop, span.start : span.stop])
+        for row, levels in enumerate(of.y)
+        for column, span in enumerate(of.x)
+    )
 
 
-def _block(column: int, row: int, entries: Sequence[Entry]) -> Block:
-    values = [value for value, _ in entries if value is not None]
-    absent = Counter(why for value, why in entries if value is None)
+def _block(column: int, row: int, shown: Shown, places: Rows) -> Block:
+    values, absent = shown.values[places.ravel()], shown.absent[places.ravel()]
+    known = values.known
+    low, high = values.ends or (None, None)
     return Block(
         column,
         row,
-        len(entries),
         len(values),
-        sum(values, Decimal(0)) / len(values) if values else None,
-        min(values, default=None),
-        max(values, default=None),
-        tuple(absent.most_common()),
+        int(known.sum()),
+        None if low is None else values.mean(),
+        low,
+        high,
+        tuple(Counter(absent[~known]).most_common()),
     )
 
 

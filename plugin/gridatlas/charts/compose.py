@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from gridatlas.assessment.cells import GridCells
-from gridatlas.charts.binning import Block, Entry, Layout, block_at, draw_blocks, gather, layout_of
+from gridatlas.charts.binning import Block, Layout, Shown, block_at, draw_blocks, gather, layout_of
 from gridatlas.charts.description import (
     IN_DISPUTE,
     best_at,
@@ -35,9 +37,12 @@ from gridatlas.model.format import (
     many,
     value_with_unit,
 )
-from gridatlas.model.study import Cell, Grid, Level, Point, State, Study, point_slug
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import summarise
+from gridatlas.model.study import STATES, Level, Point, Study, point_slug
+from gridatlas.table.coded import Coded
+from gridatlas.table.decimals import Decimals
+from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import summarise
 
 
 def draw_grid(
@@ -66,7 +71,7 @@ def draw_grid(
     best = GridCells(grid).best
     best_set = _proper(best_set, grid)
     if blocks is None:
-        return _with_marks(_draw_cells(subject, _entries(grid)), grid, best, best_set)
+        return _with_marks(_draw_cells(subject, _shown(grid)), grid, best, best_set)
     with_best = {block_at(study, blocks, point) for point in best}
     return draw_blocks(
         subject,
@@ -125,7 +130,7 @@ def draw_difference(difference: Difference, domain: tuple[float, float] | None =
             partial(format_difference, decimals=metric.decimals or 0),
             metric.falls,
         ),
-        _difference_entries(difference),
+        _shown_difference(difference),
     )
 
 
@@ -151,11 +156,9 @@ def draw_disagreement(
         domain,
         partial(format_value, decimals=study.metric.decimals or 0),
     )
-    entries = (
-        [(differences.get((x.key, y.key)), ONE_READING) for x in study.x.levels]
-        for y in study.y.levels
-    )
-    heatmap = _draw(subject, entries)
+    points = ((x.key, y.key) for y in study.y.levels for x in study.x.levels)
+    values = Decimals.of(map(differences.get, points))
+    heatmap = _draw(subject, Shown(values, Coded.constant(ONE_READING, len(values))))
     if heatmap.block:
         return heatmap
     marks = (
@@ -168,21 +171,20 @@ def draw_disagreement(
 # --- a mark per cell ----------------------------------------------------------------------------
 
 
-def _draw(subject: Subject, entries: Iterable[Sequence[Entry]]) -> Heatmap:
-    """A heatmap of entries, row by row as in `Grid.cells`: of cells, or of blocks of many."""
+def _draw(subject: Subject, shown: Shown) -> Heatmap:
+    """A heatmap of cells, or of blocks of many."""
     layout = layout_of(subject.study)
     if layout is None:
-        return _draw_cells(subject, entries)
-    return draw_blocks(subject, layout, gather(entries, layout))
+        return _draw_cells(subject, shown)
+    return draw_blocks(subject, layout, gather(shown, layout))
 
 
-def _draw_cells(subject: Subject, entries: Iterable[Sequence[Entry]]) -> Heatmap:
+def _draw_cells(subject: Subject, shown: Shown) -> Heatmap:
     study = subject.study
     rows = rows_from_top(study.y)
+    places = [(x, y) for y in study.y.levels for x in study.x.levels]
     points = (
-        (x, y, entry)
-        for y, row in zip(study.y.levels, entries, strict=True)
-        for x, entry in zip(study.x.levels, row, strict=True)
+        (*place, entry) for place, entry in zip(places, zip(*shown, strict=True), strict=True)
     )
     marks = []
     for x, y, (value, absent) in _from_top(study, points):
@@ -221,25 +223,18 @@ def _absence(reason: str) -> str:
     return f"{head} ({state})" if state else head
 
 
-def _entries(grid: Grid) -> Iterable[list[Entry]]:
-    for row in grid.cells:
-        yield [(cell.value, "" if cell.value is not None else ABSENT[cell.state]) for cell in row]
+_ABSENT = tuple(ABSENT.get(state, "") for state in STATES)
 
 
-def _difference_entries(difference: Difference) -> Iterable[list[Entry]]:
-    both = zip(difference.cells, difference.first.cells, difference.second.cells, strict=True)
-    for values, firsts, seconds in both:
-        yield [
-            (value, "" if value is not None else ABSENT[_missing_of(second, first)])
-            for value, first, second in zip(values, firsts, seconds, strict=True)
-        ]
+def _shown(grid: Grid) -> Shown:
+    return Shown(grid.columns.value, Coded(grid.columns.state, _ABSENT))
 
 
-def _missing_of(second: Cell, first: Cell) -> State:
-    for cell in (second, first):
-        if cell.value is None:
-            return cell.state
-    raise ValueError("both cells have a value")
+def _shown_difference(difference: Difference) -> Shown:
+    """The differences; where there is none, why the second grid has no value, else the first."""
+    first, second = difference.first.columns, difference.second.columns
+    states = np.where(second.value.known, first.state, second.state)
+    return Shown(difference.change, Coded(states, _ABSENT))
 
 
 # --- the colour scale ---------------------------------------------------------------------------
@@ -269,23 +264,23 @@ _BLOCKS: WeakKeyDictionary[Grid, tuple[Block, ...]] = WeakKeyDictionary()
 
 def _blocks_of(grid: Grid, of: Layout) -> tuple[Block, ...]:
     if grid not in _BLOCKS:
-        _BLOCKS[grid] = gather(_entries(grid), of)
+        _BLOCKS[grid] = gather(_shown(grid), of)
     return _BLOCKS[grid]
 
 
 def _drawn_values(grid: Grid) -> Iterable[Decimal]:
-    """What the colours of a grid stand for: its values, or the means of its blocks."""
+    """The ends of what the colours of a grid stand for, or the means of its blocks."""
     of = layout_of(grid.study)
     if of is not None:
         return (block.mean for block in _blocks_of(grid, of) if block.mean is not None)
-    return (cell.value for _, _, cell in grid.points() if cell.value is not None)
+    return grid.columns.value.ends
 
 
 def _drawn_differences(difference: Difference) -> Iterable[Decimal]:
     of = layout_of(difference.first.study)
     if of is None:
-        return difference.values
-    blocks = gather(_difference_entries(difference), of)
+        return difference.change.ends
+    blocks = gather(_shown_difference(difference), of)
     return (block.mean for block in blocks if block.mean is not None)
 
 
@@ -304,9 +299,8 @@ def _best_note(grid: Grid, blocks: int) -> str:
 
 
 def _unmarked_note(grid: Grid, best_set: frozenset[Point], where: str) -> str:
-    disputed = sum(
-        cell.value is not None and cell.state == "disputed" for row in grid.cells for cell in row
-    )
+    summary = summarise(grid)
+    disputed = len(summary.disputed) if summary else 0
     parts = [many(disputed, "disputed value")] if disputed else []
     if best_set:
         parts.append(f"{many(len(best_set), 'cell')} that may be the best")

@@ -12,9 +12,10 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.schema import Metric
-from gridatlas.model.study import Grid, Level, Point, Study, inline
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import Extreme, Summary, summarise
+from gridatlas.model.study import Level, Point, Study, inline
+from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Extreme, Summary, summarise
 
 IN_DISPUTE = " (disputed)"
 """What follows a disputed value in a text."""

@@ -22,7 +22,8 @@ from gridatlas.charts.plotting import (
     thinned,
 )
 from gridatlas.model.format import between, format_value, many, name_with_unit, value_with_unit
-from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, inline
+from gridatlas.model.study import STATE_LABELS, Cell, Factor, Level, inline
+from gridatlas.table.study_table import Grid
 
 Axis = Literal["row", "column"]
 """A row lies at one level of y, a column at one level of x."""

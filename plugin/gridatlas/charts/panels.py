@@ -11,9 +11,10 @@ from gridatlas.charts.binning import layout_of
 from gridatlas.charts.compose import difference_domain, draw_difference, draw_grid, own_domain
 from gridatlas.charts.heatmap import CellMark, Heatmap, edges, rows_from_top
 from gridatlas.charts.palette import LIGHT, STEPS, Palette, step
-from gridatlas.model.study import Grid, Point, Study, point_slug
-from gridatlas.results.differences import Difference
-from gridatlas.results.summary import summarise
+from gridatlas.model.study import Point, Study, point_slug
+from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import summarise
 
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 7, 8)
 """Leading digits of the ends of a scale that is centred on 0."""

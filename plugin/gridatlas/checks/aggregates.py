@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+
 from gridatlas.checks.averages import FROM_SHARES, Average, Outliers, Part, average_of, outliers
 from gridatlas.checks.findings import CheckResult, Finding
-from gridatlas.checks.reading import ReadingView, Sheet, ends_of, is_computed, sheet_of
+from gridatlas.checks.reading import ReadingView, Sheet, ends_of
 from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, cells_text, half_unit, odds_text, of_values, plain, short
 from gridatlas.model.format import is_are, many
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Cell, Levels, Point, Study
-from gridatlas.results.items import share_scale
-from gridatlas.results.reconcile import choose
+from gridatlas.table.items import share_scale
+from gridatlas.table.study_table import StudyTable
 
 CellAt = Callable[[Levels, Point], Cell | None]
 
@@ -132,7 +134,7 @@ def _off(
     """
     off, tested = [], 0
     scale = share_scale(study)
-    for point, _, value in sheet.cells:
+    for point, value in sheet.values():
         cells = [part(levels, point) for levels in others]
         parts = [cell.value for cell in cells if cell and cell.value is not None]
         if len(parts) < len(others):
@@ -157,7 +159,7 @@ def _part(study: Study, levels: Levels, cell: Cell | None) -> Part:
     """A part with its number of trials, where it is a share of them as printed."""
     if cell is None or cell.value is None:
         raise ValueError("a part without a value")
-    if is_computed(cell):
+    if cell.repeats > 1:
         return Part(cell.value)
     trials = cell.n if cell.n is not None else study.trials_at(levels)
     return Part(cell.value, trials, cell.successes)
@@ -216,8 +218,12 @@ def _off_by(average: Average, way: str) -> str:
     return f"{plain(average.value)} (its parts give {given}, {distance} off)"
 
 
-def check_shown_aggregates(study: Study) -> list[CheckResult]:
-    """Shown aggregates whose own reading has other parts than those that are shown."""
+def check_shown_aggregates(study: Study, chosen: StudyTable) -> list[CheckResult]:
+    """Shown aggregates whose own reading has other parts than those that are shown.
+
+    Args:
+        chosen: The cells that are shown, without the aggregates computed from them.
+    """
     readings = {reading.id: reading for reading in study.readings}
     wanted: dict[Levels, set[Point]] = {}
     for index, factor in enumerate(study.facets):
@@ -226,7 +232,7 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
         for levels, point in dict.fromkeys(at for view in study.accounts for at in view.cells):
             if not factor.level(levels[index]).aggregate:
                 continue
-            shown = choose(study, levels, point)
+            shown = chosen[levels, point]
             if shown.value is None:
                 continue
             for level in factor.levels:
@@ -234,17 +240,19 @@ def check_shown_aggregates(study: Study) -> list[CheckResult]:
                 own = readings[shown.reading].cells.get(at)
                 if level.aggregate or own is None or own.value is None:
                     continue
-                if choose(study, *at).value not in (None, own.value):
+                if chosen[at].value not in (None, own.value):
                     wanted.setdefault(levels, set()).add(point)
+    xs, ys = [*study.x.keys], [*study.y.keys]
+    points_of = {levels: [(x, y) in at for y in ys for x in xs] for levels, at in wanted.items()}
     sheets = tuple(
-        sheet_of(study, levels, lambda at: choose(study, *at) if at[1] in wanted[at[0]] else None)
-        for levels in wanted
+        Sheet(of, xs, ys, chosen.columns[chosen.rows(of)].at(np.where(at, np.arange(len(at)), -1)))
+        for of, at in points_of.items()
     )
     # A note: that readings disagree is told where they are compared.
-    view = ReadingView(study, "", sheets, "note", ends_of(study))
+    view = ReadingView(study, "", sheets, "note", chosen, ends_of(study))
     blame = "The shown values come from readings that disagree"
     return check_aggregates(
-        view, lambda levels, point: choose(study, levels, point), blame, compared=False
+        view, lambda levels, point: chosen.get((levels, point)), blame, compared=False
     )
 
 

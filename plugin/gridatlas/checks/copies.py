@@ -7,10 +7,11 @@ from decimal import Decimal
 from itertools import combinations
 
 from gridatlas.checks.findings import CheckResult, Finding
-from gridatlas.checks.reading import ReadingView, is_computed
+from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.register import check
 from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Levels, Point
+from gridatlas.table.study_table import UNKNOWN
 
 KIND = "copied-replicate"
 LEAST_CELLS = 8
@@ -54,10 +55,8 @@ def _of_replicates(view: ReadingView) -> list[CheckResult]:
         if key not in values or any(level.aggregate for level in study.levels_of(sheet.levels)):
             continue
         grids.setdefault(key, []).append(sheet.levels)
-        for point, cell, value in sheet.cells:
-            has_trials = has_trials or cell.n is not None
-            values[key][rest, point] = value
-        has_trials = has_trials or study.trials_at(sheet.levels) is not None
+        values[key].update(((rest, point), value) for point, value in sheet.values())
+        has_trials = has_trials or sheet.has_trials or study.trials_at(sheet.levels) is not None
     found = {
         later: (first, number)
         for first, later in reversed([*combinations(grids, 2)])
@@ -107,13 +106,13 @@ def _of_repeats(view: ReadingView) -> list[CheckResult]:
     values: list[Decimal] = []
     has_trials = differ = False
     for sheet in view.sheets:
-        for point, cell, value in sheet.cells:
-            if not is_computed(cell):
-                continue
-            differ = differ or cell.ends is None or cell.ends[0] != cell.ends[1]
-            has_trials = has_trials or cell.n is not None
-            points.setdefault(sheet.levels, []).append(point)
-            values.append(value)
+        means = sheet.columns[sheet.columns.repeats > 1]
+        if len(means):
+            differ = differ or means.low.exact() != means.high.exact()
+            has_trials = has_trials or bool((means.n != UNKNOWN).any())
+            cells = [*sheet.values(computed=True)]
+            points[sheet.levels] = [point for point, _ in cells]
+            values += [value for _, value in cells]
     if not points:
         return []
     findings: list[Finding] = []

@@ -16,7 +16,7 @@ from gridatlas.checks.register import check
 from gridatlas.checks.words import cells_text, decimals_text, of_values, percent, plain, span
 from gridatlas.model.format import format_value, is_are, many, places_of
 from gridatlas.model.study import Levels, Point, Study
-from gridatlas.results.items import share_scale
+from gridatlas.table.items import share_scale
 
 SAYS_NOTHING = Fraction(9, 10)
 """Share of all values that pass above which a passed check of counts says nothing."""
@@ -53,16 +53,20 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
     unknown: dict[Levels, list[Point]] = {}
     computed: dict[Levels, set[Kind]] = {}
     sheets = [sheet for sheet in view.sheets if not _is_aggregate(view.study, sheet)]
+    if any(not 0 <= end <= scale for sheet in sheets for end in sheet.ends):
+        return []  # a change in percent, and no share
     if not any(_has_trials(view.study, sheet) for sheet in sheets):
-        return _without_trials(view, scale, sheets)
+        number = sum(int(sheet.columns.value.known.sum()) for sheet in sheets)
+        return [_unknown(view, [sheet.levels for sheet in sheets], number)] if number else []
     for sheet in sheets:
         by_trials = view.study.trials_at(sheet.levels)
+        if not _has_trials(view.study, sheet):
+            unknown[sheet.levels] = [point for point, _ in sheet.values()]
+            continue
         without_n = set()
         for kind, times in sheet.kinds.items():
             value = Decimal(kind.text)
             n = kind.n if kind.n is not None else by_trials
-            if not 0 <= value <= scale:
-                return []  # a change in percent, and no share
             if n is None:
                 without_n.add(kind)
             elif not kind.computed:
@@ -71,8 +75,8 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
                 shares.append(_Share(sheet.levels, kind, times, value, places, n, passing))
             else:
                 computed.setdefault(sheet.levels, set()).add(kind)
-        if without_n:
-            unknown[sheet.levels] = [point for point, _ in sheet.cells_of(without_n)]
+        unknown[sheet.levels] = [point for point, _ in sheet.cells_of(without_n)]
+    unknown = {levels: points for levels, points in unknown.items() if points}
     results = []
     if unknown:
         number = sum(map(len, unknown.values()))
@@ -89,19 +93,7 @@ def _is_aggregate(study: Study, sheet: Sheet) -> bool:
 
 
 def _has_trials(study: Study, sheet: Sheet) -> bool:
-    return study.trials_at(sheet.levels) is not None or any(
-        kind.n is not None for kind in sheet.kinds
-    )
-
-
-def _without_trials(view: ReadingView, scale: int, sheets: Sequence[Sheet]) -> list[CheckResult]:
-    """The result of a reading none of whose values has trials; none for what is no share."""
-    number = 0
-    for sheet in sheets:
-        if not all(0 <= float(kind.text) <= scale for kind in sheet.kinds):
-            return []
-        number += sum(sheet.kinds.values())
-    return [_unknown(view, [sheet.levels for sheet in sheets], number)] if number else []
+    return sheet.has_trials or study.trials_at(sheet.levels) is not None
 
 
 def _unknown(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import Kind, ReadingView, Sheet
@@ -27,27 +28,22 @@ BY_PROGRAM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Printed:
-    """The values of a grid that were printed, by their decimals.
-
-    Attributes:
-        places: The decimals of each kind of cells.
-        times: How many values have so many decimals.
-    """
+    """The values of a grid that were printed, by their decimals."""
 
     sheet: Sheet
-    places: Mapping[Kind, int]
-    times: Counter[int]
 
-    @classmethod
-    def of(cls, sheet: Sheet) -> _Printed:
-        kinds = [kind for kind in sheet.kinds if not kind.computed]
-        places = {kind: places_of(Decimal(kind.text)) for kind in kinds}
-        times: Counter[int] = Counter()
-        for kind in kinds:
-            times[places[kind]] += sheet.kinds[kind]
-        return cls(sheet, places, times)
+    @cached_property
+    def places(self) -> Mapping[Kind, int]:
+        """The decimals of each kind of cells."""
+        kinds = [kind for kind in self.sheet.kinds if not kind.computed]
+        return {kind: places_of(Decimal(kind.text)) for kind in kinds}
+
+    @cached_property
+    def times(self) -> Counter[int]:
+        """How many values have so many decimals."""
+        return self.sheet.printed_places
 
     def unlike(self, *places: int) -> Mapping[Kind, int]:
         """The kinds of cells with other decimals."""
@@ -71,7 +67,7 @@ class _Printed:
 )
 def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
-    printed = {sheet.levels: _Printed.of(sheet) for sheet in view.sheets}
+    printed = {sheet.levels: _Printed(sheet) for sheet in view.sheets}
     every = sum((grid.times for grid in printed.values()), Counter[int]())
     total = every.total()
     if total < 3:
@@ -82,9 +78,13 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         levels: _usual(grid.times) if grid.times.total() >= 3 else usual
         for levels, grid in printed.items()
     }
-    odd = {levels: grid.unlike(own[levels], usual) for levels, grid in printed.items()}
-    texts = {kind.text for grid in printed.values() for kind in grid.places}
+    # Only grids of which some values differ are read value by value.
+    odd = {
+        levels: grid.unlike(own[levels], usual) if {*grid.times} - {own[levels], usual} else {}
+        for levels, grid in printed.items()
+    }
     unlike = {kind.text for kinds in odd.values() for kind in kinds}
+    texts = {kind.text for grid in printed.values() for kind in grid.places} if unlike else set()
     apart = [levels for levels in printed if own[levels] != usual]
     statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
     # Each value counts once: where most are 100.0, a rare 98.75 isn't an exception.
@@ -95,7 +95,7 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     if unlike and any(map(_is_long, texts)):
         statement = f"The {total} values have {decimals_text(every)}."
         return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]
-    writer = _Writer.of([*map(Decimal, texts)] if unlike else [], usual)
+    writer = _Writer.of([*map(Decimal, texts)], usual)
     if unlike and writer.drops_all(every[usual]):
         statement += " None of them ends in 0."
         return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]

@@ -9,11 +9,13 @@ from dataclasses import replace
 from itertools import chain
 
 from gridatlas.checks.findings import CheckResult, Finding, StudyChecks
-from gridatlas.checks.reading import supplying, view_of
+from gridatlas.checks.reading import view_of
 from gridatlas.checks.register import all_checks
 from gridatlas.model.problems import Problem, join_names, nearest
 from gridatlas.model.schema import AcceptedEntry, level_number
 from gridatlas.model.study import Reading, Study
+from gridatlas.table.choose import choose
+from gridatlas.table.study_table import StudyTable
 
 
 def accept(
@@ -119,13 +121,17 @@ def _yaml(key: str) -> str:
     return key if plain or number else json.dumps(key, ensure_ascii=False)
 
 
-def check_study(study: Study) -> StudyChecks:
-    """Check every reading, mark what is accepted, and turn the rest into problems."""
-    shown = supplying(study)
+def check_study(study: Study, chosen: StudyTable | None = None) -> StudyChecks:
+    """Check every reading, mark what is accepted, and turn the rest into problems.
+
+    Args:
+        chosen: What `choose` gives, where it is known.
+    """
+    chosen = choose(study) if chosen is None else chosen
     results = [
-        result for reading in study.readings for result in reading_results(study, reading, shown)
+        result for reading in study.readings for result in reading_results(study, reading, chosen)
     ]
-    of_shown = (check.of_shown(study) for check in all_checks().values() if check.of_shown)
+    of_shown = (check.of_shown(study, chosen) for check in all_checks().values() if check.of_shown)
     results += _titled(chain.from_iterable(of_shown))
     findings, problems = accept(
         study, [finding for result in results for finding in result.findings]
@@ -143,15 +149,14 @@ def check_study(study: Study) -> StudyChecks:
 
 
 def reading_results(
-    study: Study, reading: Reading, shown: frozenset[str] | None = None
+    study: Study, reading: Reading, chosen: StudyTable | None = None
 ) -> tuple[CheckResult, ...]:
     """The results of all checks that a reading has something for.
 
     Args:
-        shown: Ids of the readings that supply shown values, where they are known.
+        chosen: What `choose` gives, where it is known.
     """
-    supplies = reading.id in (supplying(study) if shown is None else shown)
-    view = view_of(study, reading, "problem" if supplies else "note")
+    view = view_of(study, reading, choose(study) if chosen is None else chosen)
     found = (check.of_reading(view) for check in all_checks().values())
     return tuple(_titled(chain.from_iterable(found)))
 

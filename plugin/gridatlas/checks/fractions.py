@@ -36,8 +36,13 @@ def check_fractions(view: ReadingView) -> list[CheckResult]:
     metric = view.study.metric
     if metric.unit not in ("%", "percent") or (metric.range and metric.range[1] <= 1):
         return []
-    values = [value for sheet in view.sheets for value in sheet.values]
-    if not values or min(values) < 0 or max(values) > 1 or len(set(values)) < LEAST_VALUES:
+    ends = [end for sheet in view.sheets for end in sheet.ends]
+    if not ends or min(ends) < 0 or max(ends) > 1:
+        return []
+    values = [
+        value for sheet in view.sheets for value in dict.fromkeys(of for _, of in sheet.values())
+    ]
+    if len(set(values)) < LEAST_VALUES:
         return []
     if median(values) < LEAST_MIDDLE or max(values) < LEAST_MOST or _are_counts(view):
         return []
@@ -47,11 +52,11 @@ def check_fractions(view: ReadingView) -> list[CheckResult]:
         return []
     rare = metric.falls or says_lower(metric.name)
     first = view.sheets[0]
-    number = sum(sum(sheet.kinds.values()) for sheet in view.sheets)
+    number = sum(int(sheet.columns.value.known.sum()) for sheet in view.sheets)
     finding = view.finding(
         KIND,
         first.levels,
-        [point for point, _, _ in first.cells],
+        [point for point, _ in first.values()],
         f"all {many(number, 'value')} in {metric.unit} lie from 0 to 1: {min(values):f} to "
         f"{max(values):f}",
         "They may be fractions, so that 0.49 stands for 49 %: every value and difference is then "

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from itertools import count
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
+
+import numpy as np
 
 from gridatlas.checks.findings import CheckResult, Finding, Outcome
+from gridatlas.model.format import places_of
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
-from gridatlas.results.reconcile import choose
+from gridatlas.table.coded import Coded, Codes, Rows, combine
+from gridatlas.table.study_table import UNKNOWN, Columns, StudyTable
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]
-Codes = tuple[int, ...]
+LineCodes = tuple[int, ...]
 """A line with the same number for the same value, and `NO_VALUE` where it has none."""
 NO_VALUE = 0
 
@@ -27,7 +30,7 @@ class Kind(NamedTuple):
 
     Attributes:
         text: The value as printed: 47.3 and 47.30 are the same number, and two kinds.
-        computed: As `is_computed` says.
+        computed: Whether it is the mean of repeats: computed, so not printed with some decimals.
     """
 
     text: str
@@ -36,12 +39,13 @@ class Kind(NamedTuple):
     computed: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sheet:
-    """One grid as one reading gives it: rows of cells, None where it gives none.
+    """One grid as one reading gives it.
 
     Attributes:
         xs, ys: The level keys of both axes.
+        columns: Its cells, row by row; those that it doesn't give are absent.
     """
 
     # It may have a million cells: they are judged by kinds, and lines are compared as codes.
@@ -49,83 +53,115 @@ class Sheet:
     levels: Levels
     xs: Sequence[str]
     ys: Sequence[str]
-    rows: Sequence[Sequence[Cell | None]]
+    columns: Columns
 
     @property
     def points(self) -> Iterator[Sequence[Point]]:
         """Its points, row by row."""
         return ([(x, y) for x in self.xs] for y in self.ys)
 
+    def _points_of(self, rows: Rows) -> Iterator[Point]:
+        ys, xs = np.divmod(rows, len(self.xs))
+        keys = map(self.xs.__getitem__, xs.tolist()), map(self.ys.__getitem__, ys.tolist())
+        return zip(*keys, strict=True)
+
+    def values(self, computed: bool | None = None) -> Iterator[tuple[Point, Decimal]]:
+        """The cells that have a value, row by row; perhaps only the means of repeats, or others."""
+        wanted = self.columns.value.known
+        if computed is not None:
+            wanted = wanted & ((self.columns.repeats > 1) == computed)
+        rows = np.flatnonzero(wanted)
+        values = cast(list[Decimal], self.columns.value[rows].exact())
+        return zip(self._points_of(rows), values, strict=True)
+
     @property
-    def cells(self) -> Iterator[tuple[Point, Cell, Decimal]]:
-        """The cells that have a value, row by row."""
-        for y, row in zip(self.ys, self.rows, strict=True):
-            for x, cell in zip(self.xs, row, strict=True):
-                if cell is not None and cell.value is not None:
-                    yield (x, y), cell, cell.value
+    def has_trials(self) -> bool:
+        """Whether a cell with a value has its number of trials."""
+        return bool((self.columns.n[self.columns.value.known] != UNKNOWN).any())
+
+    @property
+    def printed_places(self) -> Counter[int]:
+        """How many of the values that a source prints have so many decimals."""
+        column = self.columns.value[self.columns.repeats <= 1]
+        plain = np.bincount(column.places[column.places >= 0])
+        found = Counter({places: times for places, times in enumerate(plain.tolist()) if times})
+        found.update(map(places_of, column.odd_numbers))
+        return found
 
     @cached_property
+    def _kinds(self) -> tuple[Rows, Codes, Sequence[Kind]]:
+        """The cells with a value, the code of each one's kind, and the kinds."""
+        rows = np.flatnonzero(self.columns.value.known)
+        cells = self.columns[rows]
+        n, successes = (
+            Coded.of(column.tolist()).map(lambda number: None if number == UNKNOWN else number)
+            for column in (cells.n, cells.successes)
+        )
+        computed = Coded((cells.repeats > 1).astype(np.int32), (False, True))
+        codes, kinds = combine([cells.value.kinds().map(str), n, successes, computed])
+        return rows, codes, [*map(Kind._make, kinds)]
+
+    @property
     def kinds(self) -> Mapping[Kind, int]:
         """How many cells with a value are of each kind."""
-        times = Counter(
-            (str(cell.value), cell.n, cell.successes, cell.repeats > 1)
-            for row in self.rows
-            for cell in row
-            if cell is not None and cell.value is not None
-        )
-        return {Kind(*kind): number for kind, number in times.items()}
+        _, codes, kinds = self._kinds
+        return dict(zip(kinds, np.bincount(codes, minlength=len(kinds)).tolist(), strict=True))
 
     def cells_of(self, kinds: Container[Kind]) -> Iterator[tuple[Point, Kind]]:
         """The cells of some kinds, row by row."""
-        for point, cell, value in self.cells:
-            kind = Kind(str(value), cell.n, cell.successes, is_computed(cell))
-            if kind in kinds:
-                yield point, kind
+        rows, codes, every = self._kinds
+        wanted = Coded(codes, every).are(kinds.__contains__)
+        return zip(self._points_of(rows[wanted]), Coded(codes[wanted], every), strict=True)
 
     def line(self, axis: Axis, place: int) -> Line:
         """A row, or a column: each point with its value."""
+        across = len(self.xs)
         if axis == "row":
-            points = [(x, self.ys[place]) for x in self.xs]
-            cells = self.rows[place]
+            rows = np.arange(place * across, (place + 1) * across)
         else:
-            points = [(self.xs[place], y) for y in self.ys]
-            cells = [row[place] for row in self.rows]
-        return [(at, cell.value if cell else None) for at, cell in zip(points, cells, strict=True)]
+            rows = np.arange(place, len(self.columns), across)
+        return [*zip(self._points_of(rows), self.columns.value[rows].exact(), strict=True)]
 
-    def codes(self, axis: Axis) -> Sequence[Codes]:
+    def codes(self, axis: Axis) -> Sequence[LineCodes]:
         """All its rows, or columns."""
-        rows, _ = self._coded
-        return rows if axis == "row" else [*zip(*rows, strict=True)]
+        codes = self._coded.reshape(len(self.ys), len(self.xs))
+        return [*map(tuple, (codes if axis == "row" else codes.T).tolist())]
 
     def codes_of(self, values: Iterable[Decimal]) -> frozenset[int]:
         """The codes of those of some values that it has."""
-        _, code_of = self._coded
-        return frozenset(code_of[value] for value in values if value in code_of)
+        value = self.columns.value
+        found = {}
+        for wanted in values:
+            near = np.flatnonzero(value.floats == float(wanted))
+            equal = (row for row in near.tolist() if value.at(row) == wanted)
+            found[wanted] = next(equal, None)
+        return frozenset(int(self._coded[row]) for row in found.values() if row is not None)
 
     @property
-    def values(self) -> Iterable[Decimal]:
-        """Its different values."""
-        _, code_of = self._coded
-        return [value for value in code_of if value is not None]
+    def ends(self) -> Sequence[Decimal]:
+        """Its lowest and its highest value; nothing without any."""
+        return self.columns.value.ends
 
     @cached_property
-    def _coded(self) -> tuple[Sequence[Codes], Mapping[Decimal | None, int]]:
-        """Its rows, and the code of each value."""
-        code_of: defaultdict[Decimal | None, int] = defaultdict(count(NO_VALUE + 1).__next__)
-        code_of[None] = NO_VALUE
-        return [
-            tuple([code_of[cell.value if cell else None] for cell in row]) for row in self.rows
-        ], code_of
+    def _coded(self) -> Codes:
+        """Of each cell the code of its value."""
+        return self.columns.value.equal()
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingView:
-    """A reading as the checks see it; `ends` are the ends of the metric's range."""
+    """A reading as the checks see it.
+
+    Attributes:
+        chosen: The cells of the study that are shown, without aggregates computed from them.
+        ends: The ends of the metric's range.
+    """
 
     study: Study
     reading: str
     sheets: tuple[Sheet, ...]
     severity: Severity
+    chosen: StudyTable
     ends: frozenset[Decimal]
 
     @property
@@ -141,7 +177,7 @@ class ReadingView:
     def part(self, levels: Levels, point: Point) -> Cell | None:
         """The reading's own cell, or the shown one where it has no value."""
         own = self.account.cells.get((levels, point))
-        return own if own and own.value is not None else choose(self.study, levels, point)
+        return own if own and own.value is not None else self.chosen.get((levels, point))
 
     def finding(
         self,
@@ -187,39 +223,19 @@ class ReadingView:
         )
 
 
-def is_computed(cell: Cell) -> bool:
-    """Whether the value is the mean of repeats: computed, so not printed with some decimals."""
-    return cell.repeats > 1
-
-
-def supplying(study: Study) -> frozenset[str]:
+def supplying(chosen: StudyTable) -> frozenset[str]:
     """Ids of the readings that supply at least one shown value."""
-    if len(study.accounts) == 1:
-        return frozenset(reading.id for reading in study.accounts)
-    every = dict.fromkeys(at for reading in study.accounts for at in reading.cells)
-    shown = (choose(study, levels, point) for levels, point in every)
-    return frozenset(cell.reading for cell in shown if cell.value is not None)
+    known = chosen.columns.value.known
+    used = np.unique(chosen.columns.reading.codes[known])
+    return frozenset(map(chosen.columns.reading.kinds.__getitem__, used))
 
 
-def view_of(study: Study, reading: Reading, severity: Severity) -> ReadingView:
+def view_of(study: Study, reading: Reading, chosen: StudyTable) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
-    xs, ys = _axes(study)
-    grids = reading.cells.by_grid(xs, ys, None)
-    sheets = (Sheet(levels, xs, ys, grids[levels]) for levels in study.in_order(grids))
-    return ReadingView(study, reading.id, tuple(sheets), severity, ends_of(study))
-
-
-def sheet_of(
-    study: Study, levels: Levels, cell_at: Callable[[tuple[Levels, Point]], Cell | None]
-) -> Sheet:
-    """The grid at some facet levels, of the cells that are given."""
-    xs, ys = _axes(study)
-    return Sheet(levels, xs, ys, [[cell_at((levels, (x, y))) for x in xs] for y in ys])
-
-
-def _axes(study: Study) -> tuple[list[str], list[str]]:
-    """The level keys of both axes."""
-    return [level.key for level in study.x.levels], [level.key for level in study.y.levels]
+    table, xs, ys = reading.cells, [*study.x.keys], [*study.y.keys]
+    sheets = (Sheet(of, xs, ys, table.columns[table.rows(of)]) for of in table.grids)
+    severity: Severity = "problem" if reading.id in supplying(chosen) else "note"
+    return ReadingView(study, reading.id, tuple(sheets), severity, chosen, ends_of(study))
 
 
 def ends_of(study: Study) -> frozenset[Decimal]:

@@ -11,9 +11,10 @@ from gridatlas import registry
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
 from gridatlas.model.study import Study
+from gridatlas.table.study_table import StudyTable
 
 OfReading = Callable[[ReadingView], Sequence[CheckResult]]
-OfShown = Callable[[Study], Sequence[CheckResult]]
+OfShown = Callable[[Study, StudyTable], Sequence[CheckResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Check:
         fix: What to do about it, where it isn't accepted.
         order: Its place among all.
         of_reading: Its results for a reading, with the findings in them.
-        of_shown: Those for the shown values of all readings together.
+        of_shown: Those for the shown values of all readings together, which `choose` gives.
     """
 
     kind: str

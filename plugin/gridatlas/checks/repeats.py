@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import NO_VALUE, Axis, Codes, ReadingView
+from gridatlas.checks.reading import NO_VALUE, Axis, LineCodes, ReadingView
 from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, how_sure, plain, times_text
 from gridatlas.model.format import is_are, many
@@ -38,7 +38,7 @@ def check_repeats(view: ReadingView, axis: Axis) -> list[CheckResult]:
     looked, findings, by_chance, constant = [], [], 0, 0
     for sheet in view.sheets:
         lines, ends = sheet.codes(axis), sheet.codes_of(view.ends)
-        groups: dict[Codes, list[int]] = {}
+        groups: dict[LineCodes, list[int]] = {}
         for place, line in enumerate(lines):
             if len(line) >= 3 and NO_VALUE not in line:
                 groups.setdefault(line, []).append(place)
@@ -110,7 +110,7 @@ def _names(names: Sequence[str]) -> str:
 class _Chances:
     """How likely equal lines are in one grid; what all of its repeats need is counted once."""
 
-    def __init__(self, ends: frozenset[int], lines: Sequence[Codes]) -> None:
+    def __init__(self, ends: frozenset[int], lines: Sequence[LineCodes]) -> None:
         self._ends = ends
         self._same = Counter(
             tuple([code in ends for code in line])
@@ -128,7 +128,7 @@ class _Chances:
             self._equal += sum(math.comb(count, 2) for count in counts.values())
         self._equal_lines = cache(self._equal_lines_of)
 
-    def of_repeat(self, line: Codes, times: int) -> tuple[Fraction, Fraction, tuple[int, int]]:
+    def of_repeat(self, line: LineCodes, times: int) -> tuple[Fraction, Fraction, tuple[int, int]]:
         """How likely a line of so many values is there so many times, under two nulls.
 
         Both leave the values at the ends of the range where they are, and bound the chance by the

@@ -13,7 +13,7 @@ from operator import and_, eq
 from typing import NamedTuple, cast
 
 from gridatlas.checks.findings import CheckResult
-from gridatlas.checks.reading import NO_VALUE, Axis, Codes, ReadingView
+from gridatlas.checks.reading import NO_VALUE, Axis, LineCodes, ReadingView
 from gridatlas.checks.register import check
 from gridatlas.checks.repeats import CONSTANT
 from gridatlas.checks.words import CHANCE, at_level, how_sure, plain, times_text
@@ -113,7 +113,7 @@ def _observed_ends(view: ReadingView) -> frozenset[Decimal]:
     """
     if view.ends:
         return frozenset()
-    values = [value for sheet in view.sheets for value in sheet.values]
+    values = [value for sheet in view.sheets for value in sheet.ends]
     return frozenset((min(values), max(values)) if values else ())
 
 
@@ -127,10 +127,10 @@ class _Stretch(NamedTuple):
 
     line: int
     first: int
-    codes: Codes
+    codes: LineCodes
 
 
-def _stretches(cuts: frozenset[int], lines: Sequence[Codes]) -> Iterator[_Stretch]:
+def _stretches(cuts: frozenset[int], lines: Sequence[LineCodes]) -> Iterator[_Stretch]:
     """The lines, cut at cells without a value and at values at an end of the range."""
     for number, line in enumerate(lines):
         if cuts.isdisjoint(line):
@@ -172,7 +172,7 @@ class _Neighbours:
     pairs: int
 
     @classmethod
-    def of(cls, stretches: Iterable[Codes]) -> _Neighbours:
+    def of(cls, stretches: Iterable[LineCodes]) -> _Neighbours:
         stretches = [*stretches]
         return cls(
             Counter(chain.from_iterable(stretches)),

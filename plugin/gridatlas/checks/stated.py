@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.reading import ReadingView
 from gridatlas.checks.register import check
 from gridatlas.checks.words import cells_text, of_values, plain
 from gridatlas.model.format import is_are, many
 from gridatlas.model.study import Levels, Point
+from gridatlas.table.study_table import DISPUTED
 
 
 @check(
@@ -33,7 +36,7 @@ def check_stated_ranges(view: ReadingView) -> list[CheckResult]:
             if any(at.get(facet) != key for facet, key in named):
                 continue
             looked.append(sheet.levels)
-            values = [(point, value) for point, _, value in sheet.cells]
+            values = [*sheet.values()]
             beyond = [(p, plain(v)) for p, v in values if not low <= v <= high]
             total += len(values)
             inside += len(values) - len(beyond)
@@ -69,12 +72,12 @@ def check_stated_ranges(view: ReadingView) -> list[CheckResult]:
 def check_disputed(view: ReadingView) -> list[CheckResult]:
     """Disputed cells without a value, those of one grid with one note together."""
     reading = view.account
-    if not any(cell.state == "disputed" for cell in reading.cells.values()):
-        return []
+    columns = reading.cells.columns
+    rows = np.flatnonzero((columns.state == DISPUTED) & ~columns.value.known)
+    rows = rows[np.argsort(columns.line[rows], kind="stable")]
     groups: dict[tuple[Levels, str], list[Point]] = {}
-    for (levels, point), cell in reading.cells.items():
-        if cell.state == "disputed" and cell.value is None:
-            groups.setdefault((levels, cell.note), []).append(point)
+    for (levels, point), note in zip(reading.cells.places(rows), columns.note[rows], strict=True):
+        groups.setdefault((levels, note), []).append(point)
     if not groups:
         return []
     findings = [

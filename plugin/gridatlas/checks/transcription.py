@@ -18,7 +18,7 @@ from gridatlas.checks.document import (
     parse_document,
 )
 from gridatlas.checks.findings import CheckResult, Finding
-from gridatlas.checks.reading import ReadingView, Sheet, is_computed
+from gridatlas.checks.reading import ReadingView, Sheet
 from gridatlas.checks.register import check
 from gridatlas.checks.words import cells_text, plain
 from gridatlas.model.format import is_are, many
@@ -85,7 +85,7 @@ def check_transcription(view: ReadingView, reading: Reading) -> list[CheckResult
 
 def _typed(sheet: Sheet) -> Iterator[tuple[Point, Decimal]]:
     """The values that were typed: not the means of repeats."""
-    return ((point, value) for point, cell, value in sheet.cells if not is_computed(cell))
+    return sheet.values(computed=False)
 
 
 def _findings(

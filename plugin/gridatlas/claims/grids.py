@@ -6,9 +6,11 @@ decide it or absent cells are left out, and where no cell is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import cast
+
+import numpy as np
 
 from gridatlas.claims.parts import Cells, Chosen, match, origin
 from gridatlas.claims.values import (
@@ -27,17 +29,18 @@ from gridatlas.claims.values import (
     total,
 )
 from gridatlas.model.problems import quote
-from gridatlas.model.study import Point, cell_name
+from gridatlas.model.study import cell_name
+from gridatlas.table.coded import Bools, Coded, Codes, combine
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Truths(Cells[bool]):
     """True, false or None per point."""
 
     @property
     def all(self) -> Truth:
         """Whether it is true in every cell; the cells where it is false decide."""
-        false = tuple(self.place(at) for at, value in self.values.items() if value is False)
+        false = self.places(self.values.are(lambda value: value is False))
         if false:
             return Truth(False, false)
         why = self.gaps()
@@ -51,8 +54,8 @@ class Truths(Cells[bool]):
     @property
     def count(self) -> Number:
         """The number of cells in which it is true; 0 of no cells."""
-        why = self.missing() if self.values else ()
-        return Number(None if why else Decimal(sum(map(bool, self.values.values()))), (), why)
+        why = self.missing() if len(self.values) else ()
+        return Number(None if why else Decimal(int(self.values.are(bool).sum())), (), why)
 
     @property
     def share(self) -> Number:
@@ -60,30 +63,28 @@ class Truths(Cells[bool]):
         why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
-        values = [value for value in self.values.values() if value is not None]
-        return calculate_numbers("/", Number(Decimal(sum(values))), Number(Decimal(len(values))))
+        true, known = int(self.values.are(bool).sum()), int(self.known.sum())
+        return calculate_numbers("/", Number(Decimal(true)), Number(Decimal(known)))
 
     def at(self, levels: Chosen) -> Truth:
         """The truth in one cell."""
-        point = self.point(levels)
-        value = self.values[point]
+        point, value = self.cell(levels)
         if value is None:
             return Truth(None, (), self.reasons([point]))
         return Truth(value, (self.place(point),))
 
     def negated(self) -> Truths:
         """True where this is false."""
-        return replace(self, values={at: negation(value) for at, value in self.values.items()})
+        return replace(self, values=self.values.map(negation))
 
     def joined(self, other: Truths) -> Truths:
         """True where both are."""
-        match(self, other)
-        values = {at: conjunction(value, other.values[at]) for at, value in self.values.items()}
+        values = self.values.pair(match(self, other), conjunction)
         sources, why = origin(self, other)
         return replace(self, values=values, sources=sources, why=why)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Numbers(Cells[Decimal]):
     """A number or None per point; `higher` is whether higher is better, None where unclear."""
 
@@ -107,50 +108,51 @@ class Numbers(Cells[Decimal]):
                 ".min or .max",
                 "grid(...).min < 3",
             )
-        number = self.max if best == self.higher else self.min
-        return Extreme(number, self._equal_to(number.value), self)
+        number, cells = self._end(highest=best == self.higher)
+        return Extreme(number, cells, self)
 
-    def _equal_to(self, value: Decimal | None) -> tuple[Point, ...]:
+    def _end(self, highest: bool) -> tuple[Number, Bools]:
+        """The highest or the lowest value, as it is printed first, and which cells have it."""
+        none = np.zeros(len(self.rows), np.bool_)
+        why = self.gaps(summed=True)
+        if why:
+            return Number(None, (), why), none
+        kinds = {*self.values.codes.tolist()}
+        values = [value for code in kinds if (value := self.values.kinds[code]) is not None]
+        end = (max if highest else min)(values)
         equal = COMPARISONS["=="]
-        return tuple(
-            point
-            for point, other in self.values.items()
-            if value is not None and other is not None and equal(other, value)
-        )
+        cells = self.values.are(lambda value: value is not None and equal(value, end))
+        first = next(value for value in self.values[cells] if value == end)
+        return Number(first, self.places(cells)), cells
 
     @property
     def max(self) -> Number:
         """The highest value, and the cells that have it."""
-        number = self._over(max)
-        return replace(number, places=tuple(map(self.place, self._equal_to(number.value))))
+        return self._end(highest=True)[0]
 
     @property
     def min(self) -> Number:
         """The lowest value, and the cells that have it."""
-        number = self._over(min)
-        return replace(number, places=tuple(map(self.place, self._equal_to(number.value))))
+        return self._end(highest=False)[0]
 
     @property
     def mean(self) -> Number:
         """The arithmetic mean of the cells."""
-        number = sum(value is not None for value in self.values.values())
-        return calculate_numbers("/", self._over(total), Number(Decimal(number or 1)))
+        why = self.gaps(summed=True)
+        if why:
+            return Number(None, (), why)
+        known = self.known
+        values = cast(Coded[Decimal], self.values[known])
+        return calculate_numbers("/", Number(total(values)), Number(Decimal(int(known.sum()) or 1)))
 
     @property
     def spread(self) -> Number:
         """The highest value minus the lowest."""
         return calculate_numbers("-", self.max, self.min)
 
-    def _over(self, function: Callable[[Iterable[Decimal]], Decimal]) -> Number:
-        why = self.gaps(summed=True)
-        if why:
-            return Number(None, (), why)
-        return Number(function(value for value in self.values.values() if value is not None))
-
     def at(self, levels: Chosen) -> Number:
         """The number in one cell."""
-        point = self.point(levels)
-        value = self.values[point]
+        point, value = self.cell(levels)
         if value is None:
             return Number(None, (), self.reasons([point]))
         return Number(value, (self.place(point),))
@@ -163,7 +165,7 @@ class Numbers(Cells[Decimal]):
                 message = f"the {axis.id} {quote(level.key)} is not a number"
                 expected = "an axis whose levels are numbers"
                 raise Fault(message, expected, '.levels("ratio") > 0.2', name)
-        values = {point: axis.level(point[self.index(axis)]).number for point in self.values}
+        values = Coded(self.places_on(axis), [level.number for level in axis.levels])
         return replace(self, values=values, higher=None)
 
     def trend(self, name: str) -> Number:
@@ -173,16 +175,16 @@ class Numbers(Cells[Decimal]):
         """
         axis = self.axis(name)
         numbers = [level.number for level in axis.levels]
-        order = {
-            level.key: Decimal(place) if number is None or None in numbers else number
-            for place, (level, number) in enumerate(zip(axis.levels, numbers, strict=True))
-        }
+        order = [
+            Decimal(place) if number is None or None in numbers else number
+            for place, number in enumerate(numbers)
+        ]
         why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
         tau = tau_b(
-            (order[point[self.index(axis)]], value)
-            for point, value in self.values.items()
+            (order[place], value)
+            for place, value in zip(self.places_on(axis).tolist(), self.values, strict=True)
             if value is not None
         )
         if tau is None:
@@ -190,24 +192,25 @@ class Numbers(Cells[Decimal]):
         return Number(tau)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Extreme:
     """The best (worst) value, and all cells that have it."""
 
     value: Number
-    points: tuple[Point, ...]
+    ties: Bools
     of: Numbers
 
     @property
     def count(self) -> Number:
         """How many cells tie for it."""
         why = self.value.why or self.of.missing()
-        return Number(None if why else Decimal(len(self.points)), (), why)
+        return Number(None if why else Decimal(int(self.ties.sum())), (), why)
 
     @property
     def cells(self) -> CellNames:
         """The cells' names."""
-        names = [cell_name((self.of.x, self.of.y), point) for point in self.points]
+        points = self.of.points_at(np.flatnonzero(self.ties))
+        names = [cell_name((self.of.x, self.of.y), point) for point in points]
         return CellNames(tuple(names), self.value.why)
 
     def all_at(self, levels: Chosen) -> Truth:
@@ -228,18 +231,15 @@ class Extreme:
 
     def _untold(self, levels: Chosen) -> tuple[str, ...]:
         """Why these levels can't be compared with the others: one of the two has no value."""
-        is_inside = self.of.chosen(levels)
-        for side in (True, False):
-            values = {at: value for at, value in self.of.values.items() if is_inside(at) is side}
-            if values and all(value is None for value in values.values()):
-                return replace(self.of, values=values).missing()
+        inside, known = self.of.chosen(levels), self.of.known
+        for side in (inside, ~inside):
+            if side.any() and not known[side].any():
+                return self.of.narrowed(side).missing()
         return ()
 
     def _parted(self, levels: Chosen) -> tuple[tuple[Place, ...], tuple[Place, ...]]:
-        is_inside = self.of.chosen(levels)
-        inside = tuple(self.of.place(point) for point in self.points if is_inside(point))
-        outside = tuple(self.of.place(point) for point in self.points if not is_inside(point))
-        return inside, outside
+        inside = self.of.chosen(levels)
+        return self.of.places(self.ties & inside), self.of.places(self.ties & ~inside)
 
 
 def calculate(operator: str, left: Numbers | Number, right: Numbers | Number) -> Numbers | Number:
@@ -250,19 +250,20 @@ def calculate(operator: str, left: Numbers | Number, right: Numbers | Number) ->
     """
     if isinstance(left, Number) and isinstance(right, Number):
         return calculate_numbers(operator, left, right)
-    grid = _frame(left, right)
+    grid, codes, pairs = _paired(left, right)
+    found: list[Decimal | None] = []
+    for code, pair in enumerate(pairs):
 
-    def cell(point: Point) -> Decimal | None:
-        def places() -> tuple[Place, ...]:
+        def places(code: int = code) -> tuple[Place, ...]:
+            point = grid.points_at(np.flatnonzero(codes == code)[:1])[0]
             return (right.place(point),) if isinstance(right, Numbers) else right.places[:1]
 
-        return calculate_pair(operator, _at(left, point), _at(right, point), places)
-
-    values = {point: cell(point) for point in grid.values}
+        found.append(calculate_pair(operator, *pair, places))
     sources, why = origin(left, right)
     higher = all(source.higher for source in sources) or None
     whole = _whole(left, right)
-    return Numbers(grid.x, grid.y, values, sources, why, grid.absent, whole, higher)
+    values = Coded(codes, found)
+    return Numbers(grid.x, grid.y, grid.rows, values, sources, why, grid.absent, whole, higher)
 
 
 def compare(operator: str, left: Numbers | Number, right: Numbers | Number) -> Truths | Truth:
@@ -273,29 +274,33 @@ def compare(operator: str, left: Numbers | Number, right: Numbers | Number) -> T
     """
     if isinstance(left, Number) and isinstance(right, Number):
         return compare_numbers(operator, left, right)
-    grid = _frame(left, right)
-    values: dict[Point, bool | None] = {}
-    for point in grid.values:
-        first, second = _at(left, point), _at(right, point)
-        values[point] = (
-            None if first is None or second is None else COMPARISONS[operator](first, second)
-        )
+    grid, codes, pairs = _paired(left, right)
+    holds = COMPARISONS[operator]
+    values = Coded(
+        codes,
+        [
+            None if first is None or second is None else holds(first, second)
+            for first, second in pairs
+        ],
+    )
     sources, why = origin(left, right)
-    return Truths(grid.x, grid.y, values, sources, why, grid.absent, _whole(left, right))
+    return Truths(grid.x, grid.y, grid.rows, values, sources, why, grid.absent, _whole(left, right))
 
 
-def _frame(left: Numbers | Number, right: Numbers | Number) -> Numbers:
-    """The one that is a grid; the left of two, once it is known that their cells match."""
+def _paired(
+    left: Numbers | Number, right: Numbers | Number
+) -> tuple[Numbers, Codes, list[tuple[Decimal | None, Decimal | None]]]:
+    """The one that is a grid, of each cell the code of its two numbers, and these as they stand."""
     if isinstance(left, Numbers) and isinstance(right, Numbers):
-        match(left, right)
-    grid = left if isinstance(left, Numbers) else right
-    assert isinstance(grid, Numbers)
-    return grid
+        return left, *combine([left.values, match(left, right)])
+    if isinstance(left, Numbers):
+        codes, alone = combine([left.values])
+        assert isinstance(right, Number)
+        return left, codes, [(*number, right.value) for number in alone]
+    assert isinstance(right, Numbers)
+    codes, alone = combine([right.values])
+    return right, codes, [(left.value, *number) for number in alone]
 
 
 def _whole(*sides: Numbers | Number) -> bool:
     return all(side.whole for side in sides if isinstance(side, Numbers))
-
-
-def _at(value: Numbers | Number, point: Point) -> Decimal | None:
-    return value.value if isinstance(value, Number) else value.values[point]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
+import numpy as np
+
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation
 from gridatlas.claims.grids import Extreme, Truths
@@ -20,7 +22,7 @@ from gridatlas.claims.values import CellNames, Number, Place, Truth
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Study
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 Outcome = Literal["true", "false", "undecidable"]
 
@@ -83,15 +85,15 @@ def evaluate_given(
     if verdict.outcome != "undecidable" or evaluation.names_others:
         return verdict
     grids = evaluation.grids()
-    points_of_grids = [
-        {at for at, value in grid.values.items() if value is not None} for grid in grids
-    ]
-    points = set.intersection(*points_of_grids) if points_of_grids else set()
-    of = len(grids[0].values) if grids else 0
-    if not points or len(points) == of:
+    if not grids:
         return verdict
-    found = _verdict(Evaluation(expression, replace(scope, given=Given(points, of))))
-    return found if found.outcome == "undecidable" else replace(found, given=(len(points), of))
+    given = np.logical_and.reduce([grid.known for grid in grids])
+    number, of = int(given.sum()), len(given)
+    if number in (0, of):
+        return verdict
+    across = len(grids[0].x.levels) if grids[0].x else 1
+    found = _verdict(Evaluation(expression, replace(scope, given=Given(given, across))))
+    return found if found.outcome == "undecidable" else replace(found, given=(number, of))
 
 
 def _verdict(evaluation: Evaluation) -> Verdict:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+
+import numpy as np
 
 from gridatlas.claims.grids import Numbers
 from gridatlas.claims.parts import Absent
@@ -12,27 +14,30 @@ from gridatlas.claims.tree import ClaimError, GridCall
 from gridatlas.claims.values import Source
 from gridatlas.model.lookup import UnknownName, no_such, one_of
 from gridatlas.model.problems import nearest, quote
-from gridatlas.model.study import Levels, Point, Reading, Study, keyword
-from gridatlas.results.grids import Results, find_facet_levels, find_study, no_grid
-from gridatlas.results.reconcile import value_in
+from gridatlas.model.study import Levels, Reading, Study, keyword
+from gridatlas.table.choose import values_in
+from gridatlas.table.coded import Bools, Coded
+from gridatlas.table.decimals import Decimals
+from gridatlas.table.grids import Results, find_facet_levels, find_study, no_grid
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """The points at which a reading gives a value in every grid that an expression names.
+    """Which cells a reading gives a value for in every grid that an expression names.
 
     Attributes:
-        of: How many points a grid has.
+        cells: Of the grids, which are all of one study.
+        across: How many there are along x.
     """
 
-    points: Set[Point]
-    of: int
+    cells: Bools
+    across: int
 
     @property
     def is_block(self) -> bool:
         """Whether they are all the crossings of some levels of x and some of y."""
-        xs, ys = ({point[axis] for point in self.points} for axis in (0, 1))
-        return len(self.points) == len(xs) * len(ys)
+        cells = self.cells.reshape(-1, self.across)
+        return bool(cells.sum() == cells.any(axis=0).sum() * cells.any(axis=1).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Scope:
         study: Id of the study that is meant where none is named.
         reading: Id of the reading of that study that is meant where none is named; None for the
             shown grids.
-        given: The only points that are judged; None for all, of which none may be absent.
+        given: The only cells that are judged; None for all, of which none may be absent.
     """
 
     studies: Mapping[str, Results]
@@ -80,28 +85,28 @@ class Lookup:
             whose = f"the reading {reading.id}" if reading else study.id
             raise self._wrong(no_grid(whose, levels, grids), self.example(study, grids))
         values = self._values(results, levels, reading)
+        rows = np.arange(len(values))
         higher = {"higher": True, "lower": False, None: None}[study.metric.better]
         name = self._name(study, levels, reading if named else None)
         sources = (Source(study.id, levels, name, study.x, study.second, values, higher),)
         given = self.scope.given
         if given is None:
-            return Numbers(study.x, study.second, values, sources, higher=higher)
-        judged = {
-            point: value if point in given.points else None for point, value in values.items()
-        }
+            return Numbers(study.x, study.second, rows, values, sources, higher=higher)
+        judged = values.pair(
+            Coded(given.cells.astype(np.intp), (False, True)),
+            lambda value, is_judged: value if is_judged else None,
+        )
         absent: Absent = "left out" if given.is_block else "needed in parts"
-        return Numbers(study.x, study.second, judged, sources, absent=absent, higher=higher)
+        return Numbers(study.x, study.second, rows, judged, sources, absent=absent, higher=higher)
 
     def _values(
         self, results: Results, levels: Levels, reading: Reading | None
-    ) -> dict[Point, Decimal | None]:
+    ) -> Coded[Decimal | None]:
         """The shown values of a grid, or those of a reading, row by row."""
-        study = results.study
-        points = [(x.key, y.key) for y in study.y.levels for x in study.x.levels]
         if reading is not None:
-            return {point: value_in(study, reading, levels, point) for point in points}
+            return Decimals.of(values_in(results.study, reading, levels)).kinds()
         grid = results.grids[levels]
-        return dict(zip(points, (cell.value for _, _, cell in grid.points()), strict=True))
+        return grid.table.kinds[grid.table.rows(levels)]
 
     def _wrong(self, error: UnknownName, example: str) -> ClaimError:
         """The error at its argument, or at the whole call where that isn't given."""

@@ -5,15 +5,18 @@ A cell without a value is None.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, Literal, Self, TypeVar
+
+import numpy as np
 
 from gridatlas.claims.values import Fault, Number, Place, Source, unique
 from gridatlas.model.lookup import UnknownName, no_such, one_cell
 from gridatlas.model.problems import join_names, quote
 from gridatlas.model.study import Factor, Point, keys_by_name, keyword
+from gridatlas.table.coded import Bools, Coded, Rows
 
 NAMED_ABSENT_CELLS = 3
 NONE_LEFT = ("no cell is left to tell by",)
@@ -29,14 +32,15 @@ Chosen = Mapping[str, tuple[str, ...]]
 V = TypeVar("V", Decimal, bool)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cells(Generic[V]):
     """A value per point: of a whole grid, of a row (no y), of a column (no x), or of a part.
 
     Attributes:
         x: The factor along x; None in a column.
         y: The factor along y; None in a row.
-        values: Row by row; the key of an axis that isn't there is empty.
+        rows: The places of its cells in the grid of both axes, row by row.
+        values: Of each of these.
         sources: The grids behind the values, in the order of the expression.
         why: Reasons for None other than an absent cell of a source.
         absent: What a cell without a value does.
@@ -45,7 +49,8 @@ class Cells(Generic[V]):
 
     x: Factor | None
     y: Factor | None
-    values: Mapping[Point, V | None]
+    rows: Rows
+    values: Coded[V | None]
     sources: tuple[Source, ...]
     why: tuple[str, ...] = ()
     absent: Absent = "needed"
@@ -55,6 +60,35 @@ class Cells(Generic[V]):
     def axes(self) -> dict[str, Factor]:
         """The axes by their names in expressions, x first."""
         return {keyword(axis.id): axis for axis in (self.x, self.y) if axis is not None}
+
+    @property
+    def points(self) -> list[Point]:
+        """The level keys of x and y of each cell; empty for an axis that isn't there."""
+        return self.points_at(np.arange(len(self.rows)))
+
+    def points_at(self, cells: Rows) -> list[Point]:
+        """The level keys of some of its cells."""
+        xs, ys = _keys(self.x), _keys(self.y)
+        places = zip(self._places(0)[cells].tolist(), self._places(1)[cells].tolist(), strict=True)
+        return [(xs[x], ys[y]) for x, y in places]
+
+    def places_on(self, axis: Factor) -> Rows:
+        """The place of each cell's level on one of its axes."""
+        return self._places(self.index(axis))
+
+    def _places(self, index: int) -> Rows:
+        """Where each cell lies on x (0) or on y."""
+        across = len(_keys(self.x))
+        return self.rows // across if index else self.rows % across
+
+    @property
+    def known(self) -> Bools:
+        """For each cell whether it has a value."""
+        return self.values.are(lambda value: value is not None)
+
+    def places(self, cells: Bools) -> tuple[Place, ...]:
+        """Some of its cells."""
+        return tuple(map(self.place, self.points_at(np.flatnonzero(cells))))
 
     def place(self, point: Point) -> Place:
         """The cell at a point, and the cells that it was calculated with."""
@@ -69,16 +103,16 @@ class Cells(Generic[V]):
         """
         strict = self.absent == "needed"
         strict |= self.absent == "needed in parts" and summed and not self.whole
-        if strict or all(value is None for value in self.values.values()):
+        if strict or not self.known.any():
             return self.missing()
         return ()
 
     def missing(self) -> tuple[str, ...]:
         """Why what needs all these cells, whatever `absent` says, is undecidable."""
-        without = [point for point, value in self.values.items() if value is None]
-        if self.values and not without:
+        known = self.known
+        if len(known) and known.all():
             return ()
-        return self.reasons(without) or NONE_LEFT
+        return self.reasons(self.points_at(np.flatnonzero(~known))) or NONE_LEFT
 
     def reasons(self, points: Iterable[Point]) -> tuple[str, ...]:
         """Why these points have no value; nothing for no points."""
@@ -102,38 +136,38 @@ class Cells(Generic[V]):
         """The index of an axis in a point."""
         return 0 if axis is self.x else 1
 
-    def chosen(self, levels: Chosen) -> Callable[[Point], bool]:
-        """Whether a point lies at these levels, each of which has to be there."""
-        wanted: dict[int, tuple[str, ...]] = {}
+    def chosen(self, levels: Chosen) -> Bools:
+        """Which cells lie at these levels, each of which has to be there."""
+        inside = np.ones(len(self.rows), np.bool_)
         for name, keys in levels.items():
             axis = self.axis(name)
-            index = self.index(axis)
-            keys_here = list(dict.fromkeys(point[index] for point in self.values))
+            places = self._places(self.index(axis))
+            every = _keys(axis)
+            keys_here = [every[place] for place in dict.fromkeys(places.tolist())]
             for key in keys:
                 if key not in keys_here:
                     message = f"no cell here has the {axis.id} {quote(key)}"
                     error = no_such(message, key, keys_here, name, in_quotes=True)
                     example = f"{name}={error.near or next(iter(keys_here), '...')}"
                     raise Fault(error.message, error.expected, example, name)
-            wanted[index] = keys
-        return lambda point: all(point[index] in keys for index, keys in wanted.items())
+            inside &= np.isin(places, [axis.place(key) for key in keys])
+        return inside
+
+    def narrowed(self, inside: Bools) -> Self:
+        """Some of its cells."""
+        return replace(self, rows=self.rows[inside], values=self.values[inside], whole=False)
 
     def where(self, levels: Chosen) -> Self:
         """The cells at these levels."""
-        inside = self.chosen(levels)
-        values = {at: value for at, value in self.values.items() if inside(at)}
-        return replace(self, values=values, whole=False)
+        return self.narrowed(self.chosen(levels))
 
     def where_true(self, truths: Cells[bool]) -> Self:
         """The cells at which `truths` is true; those at which it is undecidable become None."""
-        match(self, truths)
-        values = {
-            point: value if truths.values[point] else None
-            for point, value in self.values.items()
-            if truths.values[point] is not False
-        }
+        told = match(self, truths)
+        values = self.values.pair(told, lambda value, truth: value if truth else None)
         sources, why = origin(self, truths)
-        return replace(self, values=values, sources=sources, why=why, whole=False)
+        whole = replace(self, values=values, sources=sources, why=why)
+        return whole.narrowed(told.are(lambda truth: truth is not False))
 
     def row(self, key: str) -> Self:
         """The cells at one level of y, over x alone."""
@@ -156,19 +190,16 @@ class Cells(Generic[V]):
             self,
             x=self.x if is_row else None,
             y=None if is_row else self.y,
-            values={
-                (x, "") if is_row else ("", y): value
-                for (x, y), value in self.values.items()
-                if inside((x, y))
-            },
+            rows=self._places(0 if is_row else 1)[inside],
+            values=self.values[inside],
             sources=tuple(
                 replace(source, fixed=("", key) if is_row else (key, "")) for source in self.sources
             ),
             whole=False,
         )
 
-    def point(self, levels: Chosen) -> Point:
-        """The one point at these levels, which have to name every axis."""
+    def cell(self, levels: Chosen) -> tuple[Point, V | None]:
+        """The one cell at these levels, which have to name every axis: its point, its value."""
         try:
             one_cell(
                 keys_by_name(self.axes.values()), {name: key for name, (key,) in levels.items()}
@@ -178,10 +209,8 @@ class Cells(Generic[V]):
             if not error.argument:
                 expected += ", or .row(level) or .column(level) for all cells at one level"
             raise Fault(error.message, expected, example, error.argument) from None
-        inside = self.chosen(levels)
-        for point in self.values:
-            if inside(point):
-                return point
+        for cell in np.flatnonzero(self.chosen(levels)):
+            return self.points_at(np.array([cell]))[0], self.values[cell]
         raise Fault(".where(...) left no cell there", "a cell that is left", ".where(...).count")
 
 
@@ -191,8 +220,13 @@ def origin(*sides: Cells[Any] | Number) -> tuple[tuple[Source, ...], tuple[str, 
     return tuple(dict.fromkeys(sources)), unique(*(side.why for side in sides))
 
 
-def match(left: Cells[Any], right: Cells[Any]) -> None:
-    """See that two grids have the same cells.
+def _keys(axis: Factor | None) -> list[str]:
+    """The level keys along an axis; one empty key where there is none."""
+    return [*axis.keys] if axis is not None else [""]
+
+
+def match(left: Cells[Any], right: Cells[V]) -> Coded[V | None]:
+    """The values of a grid at the cells of another, which has to have the same ones.
 
     Raises:
         Fault: Saying which axes or levels differ.
@@ -202,12 +236,17 @@ def match(left: Cells[Any], right: Cells[Any]) -> None:
         message = f"the axes differ: {on_left} on the left, {on_right} on the right"
         expected = "two grids, two rows or two columns over the same axes"
         raise Fault(message, expected, "grid(...).row(500) > grid(...).row(1000)")
-    if left.values.keys() == right.values.keys():
-        return
+    alike = _keys(left.x) == _keys(right.x) and _keys(left.y) == _keys(right.y)
+    if alike and np.array_equal(left.rows, right.rows):
+        return right.values
+    points: list[Point] = left.points
+    cell_of: dict[Point, int] = {point: cell for cell, point in enumerate(right.points)}
+    if cell_of.keys() == {*points}:
+        return right.values[[*map(cell_of.__getitem__, points)]]
     expected = "the same cells on both sides; .where(...) leaves cells out"
     for name, axis in left.axes.items():
         index = left.index(axis)
-        here_keys, there_keys = ({point[index] for point in side.values} for side in (left, right))
+        here_keys, there_keys = ({point[index] for point in side.points} for side in (left, right))
         for side, keys in (("left", here_keys - there_keys), ("right", there_keys - here_keys)):
             if keys:
                 message = f"only the {side} has the {name} {join_names(sorted(keys))}"

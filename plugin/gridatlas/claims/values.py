@@ -15,6 +15,7 @@ from decimal import Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 from itertools import groupby
 
 from gridatlas.model.study import Factor, Levels, Point, cell_name
+from gridatlas.table.coded import Coded
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Source:
     name: str
     x: Factor = field(compare=False)
     y: Factor | None = field(compare=False)
-    values: Mapping[Point, Decimal | None] = field(compare=False, repr=False)
+    values: Coded[Decimal | None] = field(compare=False, repr=False)
     higher: bool | None = field(compare=False)
     fixed: Point = ("", "")
 
@@ -67,7 +68,8 @@ class Source:
         """The cell behind a point of values that come from this grid."""
         x, y = self.fixed[0] or point[0], self.fixed[1] or point[1]
         name = f"{self.name}, {cell_name((self.x, self.y), (x, y))}"
-        return Place(self.study, self.levels, x, y, self.values.get((x, y)), name)
+        cell = self.x.place(x) + len(self.x.levels) * (self.y.place(y) if self.y else 0)
+        return Place(self.study, self.levels, x, y, self.values[cell], name)
 
 
 class Fault(Exception):
@@ -160,9 +162,21 @@ def difference(left: Decimal, right: Decimal) -> Decimal:
     return Decimal(0) if result and result.adjusted() < size - _EQUAL_DIGITS.prec else result
 
 
-def total(values: Iterable[Decimal]) -> Decimal:
+EXACT_DIGITS = 30
+"""Digits that numbers reach over together up to which sums of any million of them are exact."""
+
+
+def total(values: Coded[Decimal]) -> Decimal:
     """The sum."""
+    times = Counter(values.codes.tolist())
+    kinds = {code: values.kinds[code] for code in times}
+    highest = max((number.adjusted() for number in kinds.values()), default=0)
+    lowest = min((int(number.as_tuple().exponent) for number in kinds.values()), default=0)
     result = Decimal(0)
+    if highest - min(lowest, 0) <= EXACT_DIGITS:
+        for code, number in kinds.items():
+            result = _DIGITS.add(result, _DIGITS.multiply(number, Decimal(times[code])))
+        return result
     for value in values:
         result = difference(result, value.copy_negate())
     return result

@@ -40,7 +40,7 @@ def read_factor(
         keys = dict.fromkeys(
             level_key(text)
             for table in tables
-            for text in table.column(factor_id).categories
+            for text in table.column(factor_id).kinds
             if text and not too_long(text)
         )
         numbers = {key: level_number(key) for key in keys}
@@ -144,7 +144,7 @@ def _mixed(factor_id: str, tables: Iterable[Table]) -> list[Problem]:
     numbers: set[str] = set()
     for table in tables:
         column = table.column(factor_id)
-        for text in column.categories:
+        for text in column.kinds:
             key = level_key(text) if text and not too_long(text) else ""
             if key and level_number(key) is None:
                 texts.setdefault(key, (table.name, table.lines[column.row_of(text)]))

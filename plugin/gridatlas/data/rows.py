@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, partial
-from itertools import repeat
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from gridatlas.data.columns import spread_columns
 from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table, too_many
-from gridatlas.model.categorical import Categorical, combine, encode, numbered, rows_with
-from gridatlas.model.cells import At, Cells
 from gridatlas.model.limits import NotRead, beyond, limits
 from gridatlas.model.problems import ALIKE, Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import (
@@ -28,39 +27,20 @@ from gridatlas.model.schema import (
     level_key,
     level_number,
 )
-from gridatlas.model.study import (
-    STATES,
-    Cell,
-    Factor,
-    Reading,
-    State,
-)
+from gridatlas.model.study import NO_AXIS, STATES, Factor, Reading
 from gridatlas.progress import tracked
-
-Item = TypeVar("Item")
-
-
-class _Measured(NamedTuple):
-    """What a row says by its metric, counts and state; with `problems` it gives no cell.
-
-    Attributes:
-        problems: Without the line: many rows may say the same.
-    """
-
-    value: Decimal | None
-    state: State
-    n: int | None
-    successes: int | None
-    stderr: Decimal | None
-    spread: Decimal | None
-    problems: tuple[Problem, ...]
-
-
-class _Statements(NamedTuple):
-    """What each row says, by the codes of the distinct ones."""
-
-    codes: Sequence[int]
-    distinct: list[_Measured]
+from gridatlas.table.coded import Bools, Coded, Rows, combine, numbered, taken
+from gridatlas.table.decimals import Decimals, numbers_of
+from gridatlas.table.study_table import (
+    DISPUTED,
+    MISSING,
+    OK,
+    UNKNOWN,
+    At,
+    Columns,
+    StudyTable,
+    constant,
+)
 
 
 @dataclass(frozen=True)
@@ -72,125 +52,212 @@ class _Rows:
     factors: Mapping[str, Factor]
     reading: str
 
-    def texts(self, name: str) -> Categorical:
+    def texts(self, name: str) -> Coded[str]:
         """The text of each row in a column; empty texts where the table has no such column."""
         if name in self.table.columns:
             return self.table.column(name)
-        return Categorical.constant("", len(self.table.lines))
+        return Coded.constant("", len(self.table.lines))
+
+    def numbers(self, name: str) -> tuple[Decimals, Bools]:
+        """The number of each row in a column, and the rows whose text is none."""
+        if name not in self.table.columns:
+            return Decimals.none(len(self.table.lines)), np.zeros(len(self.table.lines), np.bool_)
+        column = self.table.texts[self.table.columns.index(name)]
+        wrong = set()
+
+        def number_of(text: str) -> Decimal | None:
+            number = _number_of(text)
+            if number is None and text:
+                wrong.add(text)
+            return number
+
+        numbers = numbers_of(column, number_of)
+        none = np.zeros(len(numbers), np.bool_)
+        return numbers, column.are(wrong.__contains__) if wrong else none
 
     @cached_property
-    def keys(self) -> Mapping[str, Categorical]:
+    def keys(self) -> Mapping[str, Coded[str]]:
         """The level of each row, by factors; empty where it has none that can be read."""
 
         def key_of(text: str, name: str) -> str:
             return "" if _level_problem(self.table.name, name, text) else level_key(text)
 
-        return {name: self.texts(name).map(partial(key_of, name=name)) for name in self.factors}
+        return {
+            name: self.texts(name).map(partial(key_of, name=name)).merged() for name in self.factors
+        }
 
     @cached_property
-    def measured(self) -> _Statements:
-        """What each row says by its metric, counts and state."""
+    def measured(self) -> tuple[Columns, Bools]:
+        """What each row says, as if it were the only one of its cell; and which may be wrong."""
+        file = self.source.file
+        metric, spread = file.metric, file.spread
+        value, doubtful = self.numbers(metric.column)
+        numbers = {}
+        for name in ("n", "successes", "stderr"):
+            numbers[name], wrong = self.numbers(name)
+            doubtful = doubtful | wrong | (numbers[name].floats < 0)
+        beside = Decimals.none(len(value))
+        if spread is not None:
+            beside, wrong = self.numbers(spread.column)
+            doubtful = doubtful | wrong | (beside.floats < 0)
+            computed = beside.map(lambda number: standard_error(number, spread))
+            numbers["stderr"] = numbers["stderr"].or_else(computed)
+        for name, least in (("n", 1), ("successes", 0)):
+            floats = numbers[name].floats
+            far = (floats < least) | (floats > MOST_TRIALS) | (floats != np.floor(floats))
+            doubtful = doubtful | (far & numbers[name].known)
+        doubtful = doubtful | (numbers["successes"].floats > numbers["n"].floats)
+        if metric.range:
+            low, high = map(float, metric.range)
+            doubtful = doubtful | (value.floats <= low) | (value.floats >= high)
+        texts = self.texts("state")
+        codes = np.array([_STATE_CODES.get(text, _NO_SUCH_STATE) for text in texts.kinds], np.int8)
+        state = taken(codes, texts.codes)
+        state = np.where(state == _NO_STATE, np.where(value.known, OK, MISSING), state)
+        doubtful = doubtful | (state == _NO_SUCH_STATE)
+        doubtful = doubtful | (value.known != ((state == OK) | (value.known & (state == DISPUTED))))
+        columns = replace(
+            Columns.empty(len(value)),
+            value=value,
+            state=state.astype(np.int8),
+            reading=Coded.constant(self.reading, len(value)),
+            n=_whole(numbers["n"]),
+            successes=_whole(numbers["successes"]),
+            stderr=numbers["stderr"],
+            note=self.texts("note"),
+            place=self.texts("place"),
+            run=self.texts("run"),
+            line=np.array(self.table.lines, np.int32),
+            spread=beside,
+        )
+        return columns, doubtful
+
+    @cached_property
+    def _wrong(self) -> Mapping[int, tuple[Problem, ...]]:
+        """What is wrong with the metric, counts and states of rows, without their lines."""
         file, metric = self.table.name, self.source.file.metric
         spread = self.source.file.spread
-        names = dict.fromkeys(
-            (metric.column, "n", "successes", "stderr", "state", *spread_columns(self.source))
-        )
-        read = [name for name in names if name in self.table.columns]
-        codes, rows = combine([*map(self.texts, read)])
-        return _Statements(
-            codes,
-            [_measured(file, metric, spread, dict(zip(read, row, strict=True))) for row in rows],
-        )
+        names = (metric.column, "n", "successes", "stderr", "state", *spread_columns(self.source))
+        read = [name for name in dict.fromkeys(names) if name in self.table.columns]
+        rows = np.flatnonzero(self.measured[1])
+        if not len(rows):
+            return {}
+        codes, distinct = combine([self.texts(name)[rows] for name in read])
+        found = [
+            tuple(_wrong(file, metric, spread, dict(zip(read, texts, strict=True))))
+            for texts in distinct
+        ]
+        of_rows = zip(rows.tolist(), map(found.__getitem__, codes.tolist()), strict=True)
+        return {row: problems for row, problems in of_rows if problems}
 
     @cached_property
     def problems(self) -> Mapping[int, list[Problem]]:
         """The problems of each row that has any; such rows give no cell."""
-        bad: set[int] = set()
+        bad = {*self._wrong}
         for keys in self.keys.values():
-            bad.update(rows_with(keys.codes, [*_places("", keys.categories)]))
-        codes, distinct = self.measured
-        bad.update(rows_with(codes, [at for at, row in enumerate(distinct) if row.problems]))
+            bad.update(np.flatnonzero(keys.are(lambda key: not key)).tolist())
         problems = {}
         for row in sorted(bad):
             levels = (
                 _level_problem(self.table.name, name, self.texts(name)[row])
                 for name in self.factors
             )
-            found = [*filter(None, levels), *distinct[codes[row]].problems]
+            found = [*filter(None, levels), *self._wrong.get(row, ())]
             problems[row] = [replace(problem, line=self.table.lines[row]) for problem in found]
             if len(bad) > limits().problems:
                 raise _too_many(len(bad), problems[row][0])
         return problems
 
     @cached_property
-    def outside(self) -> frozenset[int]:
-        """The rows with a level that the study doesn't have."""
-        rows: set[int] = set()
-        for name, keys in self.keys.items():
-            levels = self.factors[name].keys
-            unknown = [at for at, key in enumerate(keys.categories) if key not in levels]
-            rows.update(rows_with(keys.codes, unknown))
-        return frozenset(rows.difference(self.problems))
+    def good(self) -> Bools:
+        """The rows without a problem."""
+        good = np.ones(len(self.table.lines), np.bool_)
+        good[[*self.problems]] = False
+        return good
 
     @cached_property
-    def columns(self) -> Sequence[Categorical]:
-        """The levels of each row: of the facets, of x, and of y where there is one."""
-        file = self.source.file
-        return [self.keys[name] for name in (*file.facets, file.x, file.y) if name]
+    def outside(self) -> Bools:
+        """The rows with a level that the study doesn't have."""
+        found = np.zeros(len(self.table.lines), np.bool_)
+        for name, keys in self.keys.items():
+            listed = self.factors[name].keys
+            found |= ~keys.are(listed.__contains__)
+        return found & self.good
 
-    def rows_of_cells(self) -> tuple[Sequence[int], dict[int, list[int]]]:
+    def rows_of_cells(self) -> tuple[Rows, dict[int, list[int]]]:
         """The first row of each cell, in their order; and all rows of cells that have several.
 
         The latter by the place of the cell among all cells.
         """
-        rows: Sequence[int] = range(len(self.table.lines))
-        columns = self.columns
-        left_out = self.outside.union(self.problems)
-        if left_out:
-            rows = [row for row in rows if row not in left_out]
-            columns = [column.take(rows) for column in columns]
-        numbers = tracked(numbered(columns), "rows read", len(rows))
-        if len({*numbers}) == len(rows):
-            return rows, {}
-        cells, distinct = encode(numbered(columns))
-        first_row = dict(zip(reversed(cells), reversed(rows), strict=True))
-        several = {cell for cell, times in Counter(cells).items() if times > 1}
-        repeats: dict[int, list[int]] = {cell: [] for cell in sorted(several)}
-        for cell, row in zip(cells, rows, strict=True):
-            if cell in several:
-                repeats[cell].append(row)
-        return [*map(first_row.__getitem__, range(len(distinct)))], repeats
-
-    def cells_at(self, rows: Sequence[int], cells: Sequence[Cell]) -> Cells[Cell]:
-        """Cells at the places of rows."""
         file = self.source.file
-        facets = [self.keys[facet].take(rows) for facet in file.facets]
-        y = self.keys[file.y].take(rows) if file.y else Categorical.constant("", len(rows))
-        return Cells(facets, self.keys[file.x].take(rows), y, cells)
-
-    def cells(self, rows: Sequence[int]) -> Iterator[Cell]:
-        """The cells of rows, each as if the row were the only one of its cell."""
-        codes, distinct = self.measured
-        if len(rows) < len(codes):
-            codes = [*map(codes.__getitem__, rows)]
-        value, state, n, successes, stderr, spread = (
-            _each([row[at] for row in distinct], codes) for at in range(6)
+        rows = np.flatnonzero(self.good & ~self.outside)
+        columns = [self.keys[name][rows] for name in (*file.facets, file.x, file.y) if name]
+        numbers = numbered(columns)
+        _, first, cells, times = np.unique(
+            numbers, return_index=True, return_inverse=True, return_counts=True
         )
-        note, place, run = (self.texts(name).at(rows) for name in ("note", "place", "run"))
-        lines = map(self.table.lines.__getitem__, rows)
-        fields = (n, successes, stderr, note, place, run, lines, repeat(1), repeat(None), spread)
-        return map(Cell._make, zip(value, state, repeat(self.reading), *fields, strict=False))
+        if len(first) == len(rows):
+            return rows, {}
+        order = np.argsort(first)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        several = times[cells] > 1
+        own, at = rows[several], place[cells[several]]
+        by_cell = np.argsort(at, kind="stable")
+        ends = np.flatnonzero(np.diff(at[by_cell], append=-1)) + 1
+        groups = np.split(own[by_cell], ends[:-1]) if len(ends) else []
+        found = {
+            int(at[by_cell[end - 1]]): group.tolist()
+            for end, group in zip(ends, groups, strict=True)
+        }
+        return rows[first[order]], found
+
+    def table_of(self, rows: Rows, cells: Columns, most: int) -> StudyTable:
+        """Cells at the places of rows; of more places than `most` only the grids are known."""
+        file, factors = self.source.file, self.factors
+        x, y = factors[file.x], factors[file.y] if file.y else NO_AXIS
+        facets = [self.keys[facet][rows] for facet in file.facets]
+        codes, found = combine(facets) if facets else (np.zeros(len(rows), np.int32), [()])
+        order = {facet: factors[facet].place for facet in file.facets}
+        places = [
+            [at(key) for at, key in zip(order.values(), levels, strict=True)] for levels in found
+        ]
+        sequence = sorted(range(len(found)), key=places.__getitem__) if len(rows) else []
+        grids = tuple(found[grid] for grid in sequence)
+        size = len(x.levels) * len(y.levels)
+        if len(grids) * size > most:
+            return StudyTable(x, y, grids, Columns.empty(0))
+        place_of = np.empty(len(found), np.intp)
+        place_of[sequence] = np.arange(len(sequence))
+        column = _level_places(x, self.keys[file.x][rows])
+        row = _level_places(y, self.keys[file.y][rows]) if file.y else 0
+        at = (place_of[codes] * len(y.levels) + row) * len(x.levels) + column
+        if len(at) == len(grids) * size and (at == np.arange(len(at))).all():
+            return StudyTable(x, y, grids, cells)
+        from_row = np.full(len(grids) * size, -1)
+        from_row[at] = np.arange(len(at))
+        return StudyTable(x, y, grids, cells.at(from_row))
 
 
-def _each(distinct: Sequence[Item], codes: Sequence[int]) -> Iterator[Item]:
-    """What each code stands for."""
-    if distinct and all(item is distinct[0] for item in distinct):
-        return repeat(distinct[0], len(codes))
-    return map(distinct.__getitem__, codes)
+_NO_STATE, _NO_SUCH_STATE = -2, -3
+_STATE_CODES: Mapping[str, int] = {
+    "": _NO_STATE,
+    **{state: code for code, state in enumerate(STATES)},
+}
 
 
-def _places(value: object, values: Iterable[object]) -> Iterator[int]:
-    return (place for place, other in enumerate(values) if other == value)
+def _whole(numbers: Decimals) -> NDArray[np.int64]:
+    """Whole numbers; `UNKNOWN` where there is none, or one that is a problem."""
+    if not numbers.known.any():
+        return constant(UNKNOWN, len(numbers), np.int64)
+    return np.where(numbers.floats <= MOST_TRIALS, numbers.floats, UNKNOWN).astype(np.int64)
+
+
+def _level_places(factor: Factor, keys: Coded[str]) -> NDArray[np.intp]:
+    """Where the level of each row stands in its factor."""
+    return np.array([factor.place(key) if key in factor.keys else -1 for key in keys.kinds])[
+        keys.codes
+    ]
 
 
 def _level_problem(file: str, factor: str, text: str) -> Problem | None:
@@ -203,17 +270,23 @@ def _level_problem(file: str, factor: str, text: str) -> Problem | None:
     return Problem.of("long-level", file, found, column=factor, values={"most": LONGEST_NAME})
 
 
-def _number(
-    file: str, text: str, column: str, problems: list[Problem], whole: bool = False
-) -> Decimal | None:
+def _number_of(text: str) -> Decimal | None:
+    """The number that a text is; None where it is none, or out of reach."""
     if not text:
         return None
     try:
         number = Decimal(text)
     except InvalidOperation:
-        number = Decimal("NaN")
+        return None
     bad = not number.is_finite() or "_" in text or abs(number.adjusted()) > 300
-    if not bad and not (whole and number != number.to_integral_value()):
+    return None if bad else number
+
+
+def _number(
+    file: str, text: str, column: str, problems: list[Problem], whole: bool = False
+) -> Decimal | None:
+    number = _number_of(text)
+    if not text or (number is not None and not (whole and number != number.to_integral_value())):
         return number
     fix = None
     if re.fullmatch(r"[+-]?[\d.]+,\d+", text):
@@ -227,10 +300,10 @@ def _number(
     return None
 
 
-def _measured(
+def _wrong(
     file: str, metric: Metric, spread: SpreadEntry | None, texts: Mapping[str, str]
-) -> _Measured:
-    """What a row says.
+) -> list[Problem]:
+    """What is wrong with the metric, counts and state of a row.
 
     Args:
         spread: What stands beside values.
@@ -238,11 +311,9 @@ def _measured(
     """
     problems: list[Problem] = []
     value = _number(file, texts[metric.column], metric.column, problems)
-    n = successes = stderr = beside = None
-    if len(texts) > 1:
-        n = _number(file, texts.get("n", ""), "n", problems, whole=True)
-        successes = _number(file, texts.get("successes", ""), "successes", problems, whole=True)
-        stderr = _number(file, texts.get("stderr", ""), "stderr", problems)
+    n = _number(file, texts.get("n", ""), "n", problems, whole=True)
+    successes = _number(file, texts.get("successes", ""), "successes", problems, whole=True)
+    stderr = _number(file, texts.get("stderr", ""), "stderr", problems)
     if spread is not None:
         beside = _number(file, texts.get(spread.column, ""), spread.column, problems)
         if beside is not None and beside < 0:
@@ -269,16 +340,7 @@ def _measured(
         problems.append(
             Problem.of("out-of-range", file, str(value), column=metric.column, values=values)
         )
-    problems += _wrong_counts(file, n, successes, stderr)
-    return _Measured(
-        value,
-        cast(State, state),
-        None if n is None else int(n),
-        None if successes is None else int(successes),
-        stderr,
-        beside,
-        tuple(problems),
-    )
+    return [*problems, *_wrong_counts(file, n, successes, stderr)]
 
 
 FEWEST_REPEATS = 3
@@ -323,6 +385,16 @@ def _wrong_counts(
         yield Problem.of("wrong-count", file, str(stderr), column="stderr")
 
 
+MOST_POINTS_PER_ROW = 100
+"""Points of all grids of a study: x × y of a table whose rows are hardly any of them."""
+
+
+def most_points(tables: Iterable[Table]) -> int:
+    """How many points the grids of a study may have together."""
+    rows = sum(len(table.lines) for table in tables)
+    return max(limits().cells, rows * MOST_POINTS_PER_ROW)
+
+
 def read_readings(
     source: StudySource, factors: Mapping[str, Factor], tables: Mapping[str, Table]
 ) -> tuple[tuple[Reading, ...], list[Problem]]:
@@ -330,12 +402,13 @@ def read_readings(
     readings: list[Reading] = []
     problems: list[Problem] = []
     covered: set[At] = set()
+    most = most_points(tables.values())
     for entry in source.readings:
         if entry.id not in tables:
             continue
         rows = _Rows(source, tables[entry.id], factors, entry.id)
         try:
-            reading, found = _reading(rows, entry)
+            reading, found = _reading(rows, entry, most)
         except NotRead as refused:
             problems.append(refused.problem(rows.table.name))
             continue
@@ -343,7 +416,8 @@ def read_readings(
         supplies = not readings or not covered.issuperset(reading.cells)
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
         if entry is not source.readings[-1]:
-            covered.update(at for at, cell in reading.cells.items() if cell.value is not None)
+            cells = reading.cells
+            covered.update(cells.places(np.flatnonzero(cells.columns.value.known)))
         readings.append(reading)
     return tuple(readings), problems
 
@@ -352,81 +426,116 @@ def _too_many(number: int, first: Problem) -> NotRead:
     return beyond("problems", too_many(number, first.line, first.found), "such rows")
 
 
-def _reading(rows: _Rows, entry: ReadingEntry) -> tuple[Reading, list[Problem]]:
+def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list[Problem]]:
     file = rows.source.file
     problems = [problem for found in rows.problems.values() for problem in found]
     first_rows, repeats = rows.rows_of_cells()
-    given = [*rows.cells(first_rows)]
-    for cell, same_cell in tracked(repeats.items(), "cells with repeats", len(repeats)):
-        if file.repeats is not None:
-            given[cell] = _mean(given[cell], rows.measured, same_cell)
-            continue
-        first, line = same_cell[0], given[cell].line
+    columns, lines = rows.measured[0], rows.table.lines
+    cells = columns[first_rows]
+    if file.repeats is not None:
+        cells = _with_means(cells, columns, repeats)
+        repeats = {}
+    for same_cell in repeats.values():
+        first = same_cell[0]
         names = [name for name in (*file.facets, file.x, file.y) if name]
         where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
         problems += [
             Problem.of(
                 "duplicate-cell",
                 rows.table.name,
-                f"{where} again; first on line {line}",
-                rows.table.lines[row],
+                f"{where} again; first on line {lines[first]}",
+                lines[row],
                 file.metric.column,
             )
             for row in same_cell[1:]
         ]
         if len(problems) > limits().problems:
             raise _too_many(len(problems), problems[0])
-    cells = rows.cells_at(first_rows, given)
-    outside_rows = sorted(rows.outside)
+    outside_rows = np.flatnonzero(rows.outside)
     levels_outside = (
         tuple((name, keys[row]) for name, keys in rows.keys.items()) for row in outside_rows
     )
-    outside = tuple(zip(levels_outside, rows.cells(outside_rows), strict=True))
+    outside = tuple(zip(levels_outside, columns[outside_rows], strict=True))
     label = entry.label or (entry.id if file.readings else "Cells of the study")
-    with_value = [cell for cell in cells.values() if cell.value is not None]
-    measured = bool(with_value) and all(cell.run for cell in with_value)
+    with_value = cells.value.known
+    measured = bool(with_value.any()) and bool(cells.run.are(bool)[with_value].all())
     document = rows.source.documents.get(entry.id)
-    return Reading(entry.id, label, entry, cells, outside, measured, document), problems
+    table = rows.table_of(first_rows, cells, most)
+    return Reading(entry.id, label, entry, table, outside, measured, document), problems
 
 
-def _mean(first: Cell, measured: _Statements, rows: Sequence[int]) -> Cell:
-    """The mean of several rows with its standard error; the first row where none has a value."""
-    codes = [*map(measured.codes.__getitem__, rows)]
-    by_code = {code: measured.distinct[code] for code in dict.fromkeys(codes)}
-    values = {code: row.value for code, row in by_code.items() if row.value is not None}
-    if not values:
-        return first
-    if len(values) < len(by_code):
-        codes = [*filter(values.__contains__, codes)]
-    # Added row by row: rounding to the digits of the context depends on the order.
-    mean = sum(map(values.__getitem__, codes), Decimal(0)) / len(codes)
-    stderr = None
-    if len(codes) > 1:
-        squares = {code: (value - mean) ** 2 for code, value in values.items()}
-        variance = sum(map(squares.__getitem__, codes), Decimal(0)) / (len(codes) - 1)
-        stderr = (variance / len(codes)).sqrt()
-    trials = {code: by_code[code].n for code in values}
-    n = (
-        None
-        if None in trials.values()
-        else sum(map(cast(dict[int, int], trials).__getitem__, codes))
+def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[int]]) -> Columns:
+    """The cells with the means of those that have several rows, and a value in one of these."""
+    values, trials = rows.value.exact() if repeats else [], rows.n.tolist()
+    new: dict[int, _Mean] = {}
+    for cell, same_cell in tracked(repeats.items(), "cells with repeats", len(repeats)):
+        states = rows.state[same_cell]
+        mean = _mean([values[row] for row in same_cell], [trials[row] for row in same_cell])
+        if mean is not None:
+            disputed = bool((states == DISPUTED).any())
+            new[cell] = mean._replace(state=DISPUTED if disputed else OK)
+    if not new:
+        return cells
+    at, means = [*new], [*new.values()]
+    notes = dict(zip(at, (mean.note for mean in means), strict=True))
+    return replace(
+        cells,
+        value=cells.value.replaced(at, [mean.value for mean in means]),
+        state=_put(cells.state, at, [mean.state for mean in means]),
+        n=_put(cells.n, at, [mean.n for mean in means]),
+        successes=_put(cells.successes, at, UNKNOWN),
+        stderr=cells.stderr.replaced(at, [mean.stderr for mean in means]),
+        note=Coded.of(notes.get(cell, note) for cell, note in enumerate(cells.note)),
+        repeats=_put(cells.repeats, at, [mean.repeats for mean in means]),
+        low=cells.low.replaced(at, [mean.low for mean in means]),
+        high=cells.high.replaced(at, [mean.high for mean in means]),
+        spread=cells.spread.replaced(at, [None] * len(at)),
     )
-    state: State = "disputed" if any(row.state == "disputed" for row in by_code.values()) else "ok"
-    note = f"mean of {len(codes)} repeats"
-    if len(codes) < len(rows):
-        note += f"; {len(rows) - len(codes)} more without a value"
-    return Cell(
+
+
+def _put(column: NDArray[Any], at: Sequence[int], numbers: Any) -> NDArray[Any]:
+    found = column.copy()
+    found[[*at]] = numbers
+    return found
+
+
+class _Mean(NamedTuple):
+    """The mean of several rows; the attributes are those of `Columns`."""
+
+    value: Decimal
+    n: int
+    stderr: Decimal | None
+    low: Decimal | None
+    high: Decimal | None
+    repeats: int
+    note: str
+    state: int = OK
+
+
+def _mean(given: Sequence[Decimal | None], trials: Sequence[int]) -> _Mean | None:
+    """The mean of several rows with its standard error; None where none has a value."""
+    values = [value for value in given if value is not None]
+    if not values:
+        return None
+    # Added row by row: rounding to the digits of the context depends on the order.
+    mean = sum(values, Decimal(0)) / len(values)
+    stderr = None
+    if len(values) > 1:
+        variance = sum([(value - mean) ** 2 for value in values], Decimal(0)) / (len(values) - 1)
+        stderr = (variance / len(values)).sqrt()
+    counted = [n for value, n in zip(given, trials, strict=True) if value is not None]
+    note = f"mean of {len(values)} repeats"
+    if len(values) < len(given):
+        note += f"; {len(given) - len(values)} more without a value"
+    several = len(values) > 1
+    return _Mean(
         mean,
-        state,
-        first.reading,
-        n=n,
-        stderr=stderr,
-        note=note,
-        place=first.place,
-        run=first.run,
-        line=first.line,
-        repeats=len(codes),
-        ends=(min(values.values()), max(values.values())) if len(codes) > 1 else None,
+        UNKNOWN if UNKNOWN in counted else sum(counted),
+        stderr,
+        min(values) if several else None,
+        max(values) if several else None,
+        len(values),
+        note,
     )
 
 

@@ -12,10 +12,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from gridatlas.data.tables import Table, read_table
 from gridatlas.data.text import found_and_expected, outside, read_text, unprintable
-from gridatlas.model.categorical import numbered
 from gridatlas.model.limits import NotRead, check_json, excess
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import LevelKey
+from gridatlas.table.coded import numbered
 
 FOLDER = "runs"
 OUTCOMES = ".outcomes.json"
@@ -291,19 +291,19 @@ def read_outcomes_table(
 
 
 def _content(table: Table, run: str) -> dict[str, Any]:
-    columns = dict(zip(table.columns, table.texts, strict=True))
+    columns = dict(zip(table.columns, (column.as_coded() for column in table.texts), strict=True))
     factors = [column for column in table.columns if column not in COLUMNS]
-    numbers = numbered([columns[factor] for factor in factors]) if factors else ()
+    numbers = numbered([columns[factor] for factor in factors]).tolist() if factors else ()
     rows: dict[int, list[int]] = {}
     for row, cell in enumerate(numbers):
         rows.setdefault(cell, []).append(row)
-    counts = {name: [*map(_count, columns[name].categories)] for name in ("samples", "correct")}
+    counts = {name: [*map(_count, columns[name].kinds)] for name in ("samples", "correct")}
     lists: dict[tuple[str, ...], int] = {}
     cells = []
     for places in rows.values():
-        items = tuple(columns["item"].at(places))
+        items = tuple(columns["item"][places])
         cell_counts = {
-            name: [*map(of_code.__getitem__, map(columns[name].codes.__getitem__, places))]
+            name: [*map(of_code.__getitem__, columns[name].codes[places].tolist())]
             for name, of_code in counts.items()
         }
         cells.append(

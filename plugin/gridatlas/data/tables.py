@@ -14,14 +14,17 @@ from itertools import accumulate, chain, compress, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
+
 from gridatlas.data.text import not_read, read_text, unprintable
 from gridatlas.files.door import open_file
-from gridatlas.model.categorical import Categorical, Encoder, encode
 from gridatlas.model.format import many
 from gridatlas.model.limits import NotRead, beyond, check_limit, check_unpacked, limits
 from gridatlas.model.problems import Problem, join_names, quote
 from gridatlas.model.schema import level_number
 from gridatlas.progress import tracked
+from gridatlas.table.coded import Coded, Encoder
+from gridatlas.table.decimals import Numerals
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠]")
 """What a spreadsheet runs, and what has apostrophes before it so that none does."""
@@ -66,12 +69,14 @@ class Table:
 
     name: str
     columns: tuple[str, ...]
-    texts: tuple[Categorical, ...]
+    texts: tuple[Coded[str] | Numerals, ...]
     lines: Sequence[int]
 
-    def column(self, name: str) -> Categorical:
+    def column(self, name: str) -> Coded[str]:
         """The texts of one column; no rows where the table has no such column."""
-        return self.texts[self.columns.index(name)] if name in self.columns else Categorical.of(())
+        if name not in self.columns:
+            return Coded.of(())
+        return self.texts[self.columns.index(name)].as_coded()
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The texts of each row, one per column."""
@@ -236,7 +241,7 @@ class _Body(NamedTuple):
         ragged: Problems of rows left out for their number of values.
     """
 
-    texts: tuple[Categorical, ...]
+    texts: tuple[Coded[str] | Numerals, ...]
     lines: array[int]
     empty: bool
     unreadable: list[Problem]
@@ -249,8 +254,7 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
     Args:
         unseen: Whether the text has characters that aren't allowed.
     """
-    encoders = [Encoder[str]() for _ in columns]
-    codes = [array("i") for _ in columns]
+    texts_of = [_Texts() for _ in columns]
     row_lines = array("i")
     empty, unreadable, ragged = True, [], []
     width = {len(columns)}
@@ -268,13 +272,50 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
             first = wrong[0]
             raise beyond("problems", too_many(len(wrong), first.line, first.found), "such rows")
         row_lines.extend(lines)
-        for encoder, coded, texts in zip(encoders, codes, zip(*rows, strict=True), strict=False):
-            coded.extend(map(encoder.__getitem__, texts))
-    texts = tuple(
-        Categorical(coded, [*encoder]).map(clean_cell)
-        for encoder, coded in zip(encoders, codes, strict=True)
-    )
-    return _Body(texts, row_lines, empty, unreadable, ragged)
+        for column, texts in zip(texts_of, zip(*rows, strict=True), strict=False):
+            column.extend(texts)
+    columns_read = tuple(column.read for column in texts_of)
+    return _Body(columns_read, row_lines, empty, unreadable, ragged)
+
+
+_MANY = 2_000
+"""Different texts from which a column may be numbers of which nearly each is another."""
+
+
+class _Texts:
+    """Takes the texts of a column: as codes, or as numbers once hardly two of many are the same."""
+
+    def __init__(self, clean: Callable[[str], str] = clean_cell) -> None:
+        self._clean = clean
+        self._encoder, self._codes = Encoder[str](), array("i")
+        self._numerals: Numerals | None = None
+        self._most = _MANY
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Add texts, some at a time."""
+        if self._numerals is not None:
+            self._numerals.extend(texts, self._clean)
+            return
+        self._codes.extend(map(self._encoder.__getitem__, texts))
+        if len(self._encoder) > self._most:
+            self._most *= 2
+            if 2 * len(self._encoder) > len(self._codes):
+                self._try_numerals()
+
+    def _try_numerals(self) -> None:
+        numerals, kinds = Numerals(), [*self._encoder]
+        numerals.extend([*map(kinds.__getitem__, self._codes)], self._clean)
+        if len(numerals.odd) * 10 < len(numerals):
+            self._numerals = numerals
+            self._encoder.clear()
+
+    @property
+    def read(self) -> Coded[str] | Numerals:
+        """The column."""
+        if self._numerals is not None:
+            return self._numerals
+        codes = np.frombuffer(self._codes, np.int32)
+        return Coded(codes, [*self._encoder]).map(self._clean).merged()
 
 
 def too_many(number: int, line: int | None, found: str) -> str:
@@ -369,34 +410,39 @@ def _unpacked(pq: Any, packed: BinaryIO) -> Any:
         return file.read()
 
 
-def _texts_of(column: Any) -> Categorical:
+def _texts_of(column: Any) -> Coded[str] | Numerals:
     """The texts of a column of pyarrow."""
     import pyarrow
 
     try:
         encoded = column.dictionary_encode("encode")
     except (pyarrow.ArrowException, TypeError):  # such as lists
-        return Categorical.of(_parquet_texts(column))
+        return Coded.of(_parquet_texts(column))
     if isinstance(column.type, pyarrow.DictionaryType):
         return _of_dictionary(column.unify_dictionaries())
+    kinds = encoded.chunk(0).dictionary
+    if len(kinds) > max(_MANY, len(column) // 2):
+        texts = _Texts(str)
+        for chunk in column.chunks:
+            for start in range(0, len(chunk), _MANY):
+                texts.extend(_parquet_texts(chunk.slice(start, _MANY)))
+        return texts.read
     codes = array("i")
     for chunk in filter(len, encoded.chunks):
         indices = chunk.indices  # of four bytes; to_numpy would import pandas
         end = indices.offset + len(indices)
         codes.frombytes(memoryview(indices.buffers()[1])[4 * indices.offset : 4 * end])
-    categories = Categorical(codes, _parquet_texts(encoded.chunk(0).dictionary))
-    return categories.map(str)
+    return Coded(np.frombuffer(codes, np.int32), _parquet_texts(kinds)).merged()
 
 
-def _of_dictionary(column: Any) -> Categorical:
+def _of_dictionary(column: Any) -> Coded[str] | Numerals:
     """The texts of a column that has each once, and perhaps some that stand in no row."""
-    kinds = column.chunk(0).dictionary
-    codes = array("i")
-    for chunk in filter(len, column.chunks):
-        codes.extend(chunk.indices.fill_null(len(kinds)).to_pylist())
-    texts = [*_parquet_texts(kinds), ""]
-    codes, used = encode(codes)
-    return Categorical(codes, [*map(texts.__getitem__, used)]).map(str)
+    kinds, texts = _parquet_texts(column.chunk(0).dictionary), _Texts(str)
+    for chunk in column.chunks:
+        for start in range(0, len(chunk), _MANY):
+            codes = chunk.indices.slice(start, _MANY).to_pylist()
+            texts.extend(["" if code is None else kinds[code] for code in codes])
+    return texts.read
 
 
 def _parquet_texts(values: Any) -> list[str]:
@@ -407,7 +453,5 @@ def _parquet_texts(values: Any) -> list[str]:
     single = pyarrow.types.is_float32(values.type)
     found = values.to_pylist()
     if single:
-        import numpy
-
-        found = [None if value is None else numpy.float32(value) for value in found]
+        found = [None if value is None else np.float32(value) for value in found]
     return ["" if value is None else str(value) for value in found]

@@ -10,15 +10,11 @@ from gridatlas.data.levels import check_levels, read_factor
 from gridatlas.data.match_runs import match_runs
 from gridatlas.data.names import ProblemsOf, check_names
 from gridatlas.data.reader import StudySource
-from gridatlas.data.rows import read_readings
+from gridatlas.data.rows import MOST_POINTS_PER_ROW, most_points, read_readings
 from gridatlas.data.tables import Table
-from gridatlas.model.format import places_of
 from gridatlas.model.limits import allow, excess, limits
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import NO_AXIS, Factor, Point, Reading, Region, Study
-
-MOST_POINTS_PER_ROW = 100
-"""Points of all grids of a study: x × y of a table whose rows are hardly any of them."""
 
 
 def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
@@ -107,7 +103,7 @@ def _check_numbers(source: StudySource, tables: Iterable[Table]) -> Problem | No
     """A factor of which a table has more levels than a limit allows."""
     fix = "name another factor"
     for table, factor_id in product(tables, factor_ids(source)):
-        number = len(table.column(factor_id).categories)
+        number = len(table.column(factor_id).kinds)
         many = excess("levels", number, "levels", table.name, None, factor_id, fix)
         if many:
             return many
@@ -132,7 +128,7 @@ def _check_points(
     ny = len(factors[file.y].levels) if file.y else 1
     grids = len({levels for reading in readings for levels in reading.cells.grids})
     rows = sum(len(table.lines) for table in tables.values())
-    if grids * nx * ny <= max(limits().cells, rows * MOST_POINTS_PER_ROW):
+    if grids * nx * ny <= most_points(tables.values()):
         return None
     times = f"{grids:,} grids of " if grids > 1 else ""
     return ProblemsOf(source).problem(
@@ -160,11 +156,4 @@ def _decimals(metric: object, readings: Iterable[Reading]) -> int:
     named = getattr(metric, "decimals", None)
     if isinstance(named, int):
         return named
-    # By identity: rows with one text have one value, and 1.0 equals 1.00.
-    values = {
-        id(cell.value): cell.value
-        for reading in readings
-        for cell in reading.cells.values()
-        if cell.value is not None
-    }
-    return min(4, max(map(places_of, values.values()), default=0))
+    return min(4, max((reading.cells.columns.value.most_places for reading in readings), default=0))

@@ -68,7 +68,7 @@ def code_digest(*names: str) -> str:
 
     Args:
         names: Packages, folders or files: `gridatlas_review`, `gridatlas/checks`,
-            `gridatlas/results/items.py`. Of a folder, all modules and templates count.
+            `gridatlas/table/items.py`. Of a folder, all modules and templates count.
     """
     digest = hashlib.sha256()
     for name in names:

@@ -32,7 +32,7 @@ from gridatlas.model.format import format_value, places_of
 from gridatlas.pages.fence import FenceError
 from gridatlas.pages.fences import Fences
 from gridatlas.pages.page import placeholder
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 EXPRESSION = r"\{\{\s*(grid\((?:[^{}]|\{[^{}]*\})*)\}\}"
 """Only braces that begin with `grid(`: all others belong to somebody else."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, KeysView, Mapping
+from collections.abc import Iterable, KeysView, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gridatlas.model.cells import Cells
-from gridatlas.model.lookup import one_cell
 from gridatlas.model.schema import (
     AcceptedEntry,
     AgreementEntry,
@@ -21,6 +19,9 @@ from gridatlas.model.schema import (
     SpreadEntry,
     Trials,
 )
+
+if TYPE_CHECKING:
+    from gridatlas.table.study_table import StudyTable
 
 State = Literal["ok", "missing", "failed", "oom", "disputed"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
@@ -149,7 +150,7 @@ class Reading:
     id: str
     label: str
     entry: ReadingEntry
-    cells: Cells[Cell]
+    cells: StudyTable
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
     measured: bool = False
     document: str | None = None
@@ -357,71 +358,6 @@ class Study:
         index = [facet.id for facet in self.facets].index(self.trials.items)
         items = self.facets[index].level(levels[index]).items
         return None if items is None else items * self.trials.samples
-
-
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Grid:
-    """The metric over x × y at one combination of facet levels.
-
-    A grid equals itself only: what is known of it is kept by it, and a comparison would read every
-    cell.
-
-    Attributes:
-        cells: One row per level of y, in the order of `study.y.levels`; in it one cell per
-            level of x, in the order of `study.x.levels`.
-        computed: Whether the values are computed from other grids (an aggregate not printed).
-        parts: The grids that an aggregate is the mean of, where there are all of them.
-        aggregate: Whether one of its levels sums up others.
-    """
-
-    study: Study = field(repr=False)
-    levels: Levels
-    cells: tuple[tuple[Cell, ...], ...]
-    computed: bool = False
-    parts: tuple[Grid, ...] = field(default=(), repr=False)
-    aggregate: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        # Asked of every cell.
-        object.__setattr__(self, "aggregate", any(level.aggregate for level in self.names))
-
-    @property
-    def names(self) -> tuple[Level, ...]:
-        """The facet levels of this grid."""
-        return self.study.levels_of(self.levels)
-
-    @property
-    def label(self) -> str:
-        """`R1-Qwen | AIME'24`; the metric's name for a study without facets."""
-        return " | ".join(level.label for level in self.names) or self.study.metric.name
-
-    @property
-    def address(self) -> str:
-        """`<level>/…/<level>` in slugs, as used in addresses; `grid` without facets."""
-        return "/".join(level.slug for level in self.names) or "grid"
-
-    def points(self) -> Iterator[tuple[Level, Level, Cell]]:
-        """Every cell as (level of x, level of y, cell), row by row."""
-        for y, row in zip(self.study.y.levels, self.cells, strict=True):
-            for x, cell in zip(self.study.x.levels, row, strict=True):
-                yield x, y, cell
-
-    def at(self, **levels: object) -> Cell:
-        """The cell at one level of each axis.
-
-        Args:
-            levels: A level per axis, by id: `ratio=0.4`. Write `_` for a dash or dot in the name.
-
-        Raises:
-            UnknownName: An axis or level doesn't exist, or an axis has no level.
-        """
-        axes = keys_by_name(self.study.varied)
-        x, *y = one_cell(axes, {keyword(name): key for name, key in levels.items()})
-        return self.cell(x, y[0] if y else "")
-
-    def cell(self, x: str, y: str) -> Cell:
-        """The cell at the level keys of x and y; KeyError where there is none."""
-        return self.cells[self.study.y.place(y)][self.study.x.place(x)]
 
 
 def point_slug(x: Level, y: Level) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.picture import Plot
-from gridatlas.model.study import Factor, Grid, Level
+from gridatlas.model.study import Factor, Level
 from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
 from gridatlas.pages.forest import forest_plot
@@ -16,7 +16,8 @@ from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.profiles import axis_profiles
-from gridatlas.results.differences import Difference, differences, pairs
+from gridatlas.table.differences import Difference, differences, pairs
+from gridatlas.table.study_table import Grid
 
 MOST_TWICE = 10
 """Grids of at most two facets up to which the page that compares levels has them side by side. Of

@@ -10,8 +10,9 @@ from typing import Any
 from gridatlas.assessment.answers import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.problems import only_problems
-from gridatlas.model.study import Factor, Grid, Level, Levels, Study
+from gridatlas.model.study import Factor, Level, Levels, Study
 from gridatlas.pages.trust import Trust, trust_of
+from gridatlas.table.study_table import Grid
 
 LONGEST_DESCRIPTION = 300
 """Characters of a page's description, which search engines cut anyway."""

@@ -10,9 +10,10 @@ from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertai
 from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
 from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
-from gridatlas.model.study import Factor, Grid, Point, Study, point_slug
+from gridatlas.model.study import Factor, Point, Study, point_slug
 from gridatlas.pages.plot_tables import Tables, tables_of
 from gridatlas.statistics.interval import Interval, mean_interval
+from gridatlas.table.study_table import Grid
 
 _ALIKE = 1e-9
 """Means that differ by less are equal: sums of the same values in another order."""

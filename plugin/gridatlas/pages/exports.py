@@ -21,10 +21,11 @@ from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.format import denoised
 from gridatlas.model.schema import level_number
-from gridatlas.model.study import Cell, Grid, Reading, Study
+from gridatlas.model.study import Cell, Reading, Study
 from gridatlas.pages.figure import Figure, PlotSubject
-from gridatlas.results.grids import readings_of
-from gridatlas.results.items import trials
+from gridatlas.table.grids import readings_of
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""

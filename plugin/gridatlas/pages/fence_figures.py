@@ -11,14 +11,15 @@ from gridatlas.charts.heatmap import with_overrides
 from gridatlas.charts.line import Axis, Line, draw_line, line_domain
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
-from gridatlas.model.study import Factor, Grid, Level
+from gridatlas.model.study import Factor, Level
 from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, no_study, width
 from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
 from gridatlas.pages.multiples import multiples
-from gridatlas.results.differences import Difference, subtract
-from gridatlas.results.grids import Results
+from gridatlas.table.differences import Difference, subtract
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 
 def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:

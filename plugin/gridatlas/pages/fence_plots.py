@@ -9,7 +9,7 @@ from gridatlas.assessment.answers.kinds import kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.picture import Plot
 from gridatlas.model.problems import join_names, nearest, quote
-from gridatlas.model.study import Factor, Grid
+from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import plot_row
 from gridatlas.pages.dots import SETTINGS_UP_TO, dot_plot
 from gridatlas.pages.fence import Entry, Fence, FenceError, no_study
@@ -17,6 +17,7 @@ from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.plot_tables import Tables, tables_of
 from gridatlas.pages.profiles import LEVELS_UP_TO, axis_profiles
+from gridatlas.table.study_table import Grid
 
 Find = Callable[[Entry, Mapping[str, Assessment]], tuple[Assessment, Grid]]
 """Gives the grid at an address; FenceError where there is none."""

@@ -15,8 +15,9 @@ from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.line import Line, LineChart
 from gridatlas.charts.panels import PanelScale
 from gridatlas.charts.picture import Picture, Plot
-from gridatlas.model.study import Factor, Grid, Level, Reading, Study
-from gridatlas.results.differences import Difference
+from gridatlas.model.study import Factor, Level, Reading, Study
+from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import Grid
 
 EMPTY = Markup()
 

@@ -32,18 +32,10 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.problems import join_names
-from gridatlas.model.study import (
-    Factor,
-    Grid,
-    Level,
-    Point,
-    Progress,
-    Reading,
-    Study,
-    inline,
-)
-from gridatlas.results.items import trials
-from gridatlas.results.summary import Summary, summarise
+from gridatlas.model.study import Factor, Level, Point, Progress, Reading, Study, inline
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Summary, summarise
 
 LISTED_UP_TO = 20
 """Levels of a factor up to which a sentence lists them all."""

@@ -16,11 +16,12 @@ from gridatlas.charts.compose import (
     own_domain,
 )
 from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
-from gridatlas.model.study import Factor, Grid, Levels, Point, point_slug
+from gridatlas.model.study import Factor, Levels, Point, point_slug
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.multiples import multiples
-from gridatlas.results.differences import Difference, subtract
-from gridatlas.results.grids import readings_at
+from gridatlas.table.differences import Difference, subtract
+from gridatlas.table.grids import readings_at
+from gridatlas.table.study_table import Grid
 
 
 def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:

@@ -25,7 +25,7 @@ from gridatlas.pages.embeds import bibtex
 from gridatlas.pages.exports import grid_path, without_empty
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.plan import PagePlan
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 Tag = tuple[str, str]
 """Name of a property and its content."""

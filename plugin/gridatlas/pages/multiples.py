@@ -21,10 +21,10 @@ from gridatlas.charts.panels import (
     values_scale,
 )
 from gridatlas.charts.vegalite import symbol
-from gridatlas.model.study import Grid
 from gridatlas.pages.figure import Figure, FigureRow, Legend
-from gridatlas.results.differences import Difference
-from gridatlas.results.differences import differences as _differences
+from gridatlas.table.differences import Difference
+from gridatlas.table.differences import differences as _differences
+from gridatlas.table.study_table import Grid
 
 
 def multiples(

@@ -10,10 +10,11 @@ from gridatlas.charts.description import best_at
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import format_value, name_with_unit
 from gridatlas.model.problems import join_names
-from gridatlas.model.study import STATE_LABELS, Cell, Grid, Level, Study
+from gridatlas.model.study import STATE_LABELS, Cell, Level, Study
 from gridatlas.pages.svg import responsive
-from gridatlas.results.grids import Results
-from gridatlas.results.summary import summarise
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import summarise
 
 COLUMNS_UP_TO, ROWS_UP_TO = 20, 40
 """Levels of x and of y up to which a grid's cells stand in its text."""

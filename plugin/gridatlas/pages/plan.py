@@ -19,7 +19,7 @@ from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.schema import level_key
-from gridatlas.model.study import Factor, Grid, Level, Study, inline, keyword
+from gridatlas.model.study import Factor, Level, Study, inline, keyword
 from gridatlas.pages.agreement import PAIRS
 from gridatlas.pages.anatomy import (
     Anatomy,
@@ -48,7 +48,8 @@ from gridatlas.pages.heatmaps import (
     single_row,
 )
 from gridatlas.pages.reproduction import reproduction_context
-from gridatlas.results.grids import readings_behind
+from gridatlas.table.grids import readings_behind
+from gridatlas.table.study_table import Grid
 
 RenderPart = Callable[..., str]
 """Renders the HTML template of a name without endings, such as `charts`, with a context."""

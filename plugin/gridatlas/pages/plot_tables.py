@@ -10,8 +10,9 @@ from gridatlas.assessment.answers.answer import ADVERBS, Answer, AskedQuestion
 from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.model.study import Factor, Grid, Levels, Study
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Factor, Levels, Study
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 
 @dataclass(frozen=True, eq=False)

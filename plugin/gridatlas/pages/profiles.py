@@ -12,8 +12,9 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.plotting import Scope, padded
 from gridatlas.charts.profile import Profile, ProfileLine
 from gridatlas.model.format import difference_unit, mean_decimals, name_with_unit, value_with_unit
-from gridatlas.model.study import Grid, Level, Study, inline
+from gridatlas.model.study import Level, Study, inline
 from gridatlas.pages.plot_tables import Tables, tables_of
+from gridatlas.table.study_table import Grid
 
 LEVELS_UP_TO = 100
 """Levels of an axis up to which it has a profile."""

@@ -44,7 +44,7 @@ from gridatlas.pages.svg import (
 )
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.differences import Difference
+from gridatlas.table.differences import Difference
 
 CHECK_PARTS = {
     "tallies": "statements",

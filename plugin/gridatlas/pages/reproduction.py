@@ -25,10 +25,11 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.schema import PLACEHOLDER
-from gridatlas.model.study import Answers, Cell, Grid, Level, Levels, Point, Run, Study
+from gridatlas.model.study import Answers, Cell, Level, Levels, Point, Run, Study
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.tables import MAX_TABLE_CELLS
-from gridatlas.results.items import trials
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 
 GIB = 2**30
 COMMANDS_UP_TO = 2_500

@@ -12,9 +12,10 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.description import cell_name
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import cell_text
-from gridatlas.model.study import Grid, Study
+from gridatlas.model.study import Study
 from gridatlas.pages.filters import cell_anchor
 from gridatlas.pages.page import Page
+from gridatlas.table.study_table import Grid
 
 INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""

@@ -11,7 +11,7 @@ from gridatlas.charts.heatmap import CellMark, Heatmap
 from gridatlas.charts.palette import LIGHT, is_dark
 from gridatlas.charts.panels import PanelScale
 from gridatlas.charts.picture import Picture
-from gridatlas.model.study import Grid
+from gridatlas.table.study_table import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
 

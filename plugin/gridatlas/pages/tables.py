@@ -11,11 +11,12 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.charts.line import Line
 from gridatlas.model.format import between, cell_text, format_difference
-from gridatlas.model.study import Grid, Point
+from gridatlas.model.study import Point
 from gridatlas.pages.figure import DataTable, Figure, Origin, ReadingsRow, ReadingsTable, TableCell
-from gridatlas.results.differences import Difference
-from gridatlas.results.grids import agree, readings_at, readings_of
-from gridatlas.results.items import trials
+from gridatlas.table.differences import Difference
+from gridatlas.table.grids import agree, readings_at, readings_of
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 
 MAX_TABLE_CELLS = 2_500
 """Cells of a grid up to which its page has a table of them; that of more helps nobody."""

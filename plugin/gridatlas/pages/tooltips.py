@@ -30,15 +30,16 @@ from gridatlas.model.format import (
     spread_words,
     value_with_unit,
 )
-from gridatlas.model.study import STATE_LABELS, Cell, Factor, Grid, Level, Point, Study
+from gridatlas.model.study import STATE_LABELS, Cell, Factor, Level, Point, Study
 from gridatlas.pages.exports import without_empty
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.reproduction import command_parts
-from gridatlas.results.differences import Difference
-from gridatlas.results.grids import agree as readings_agree
-from gridatlas.results.grids import readings_at
-from gridatlas.results.items import Basis, trials
+from gridatlas.table.differences import Difference
+from gridatlas.table.grids import agree as readings_agree
+from gridatlas.table.grids import readings_at
+from gridatlas.table.items import Basis, trials
+from gridatlas.table.study_table import Grid
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""

@@ -10,10 +10,11 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
 from gridatlas.checks.findings import CheckResult
-from gridatlas.model.study import IMPORTED, Grid, Levels, Point, Reading
-from gridatlas.results.grids import readings_at
-from gridatlas.results.items import trials
-from gridatlas.results.reconcile import derived
+from gridatlas.model.study import IMPORTED, Levels, Point, Reading
+from gridatlas.table.choose import derived
+from gridatlas.table.grids import readings_at
+from gridatlas.table.items import trials
+from gridatlas.table.study_table import Grid
 
 
 @dataclass(frozen=True, slots=True)

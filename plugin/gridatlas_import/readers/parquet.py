@@ -20,6 +20,6 @@ def read(file: File) -> RawTable:
         problem = problems[0]
         raise CannotImport(f"{file.name}: {problem.found}", problem.expected, problem.fix)
     columns, notes = unique_names([*found.columns])
-    texts = dict(zip(columns, found.texts, strict=True))
+    texts = dict(zip(columns, map(list, found.texts), strict=True))
     places = [f"{file.name}:{line}" for line in found.lines]
     return RawTable("Parquet", texts, places, notes=tuple(notes))

@@ -25,8 +25,8 @@ from gridatlas.assessment.answers.together import together
 from gridatlas.checks import check_study
 from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
 from gridatlas_review.lead import values_changed
 
 Value = Callable[..., object]

@@ -9,7 +9,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import GridCells
 from gridatlas.checks import check_study
 from gridatlas.model.study import MISSING, Point
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
 
 HEAD = (
     'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%"}\nx: rate\ny: depth\n'

@@ -18,15 +18,15 @@ from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.line import Line
 from gridatlas.checks import check_study
-from gridatlas.model.study import Grid
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 from gridatlas_review.grids import compare_grids
 from gridatlas_review.matching import match_studies
 

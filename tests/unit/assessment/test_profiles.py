@@ -11,10 +11,10 @@ from builders import MakeStudy, table
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.model.study import Grid
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
 from gridatlas.statistics.estimates import mean_wilson, wilson
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 SHARES = (
     'format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher, unit: "%", decimals: 0}\n'

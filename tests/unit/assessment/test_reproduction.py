@@ -23,9 +23,9 @@ from gridatlas.pages.exports import to_json
 from gridatlas.pages.heatmaps import rerun_figures
 from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.pages.tooltips import card_data
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
 
 HEAD = (
     "format: 1\ntitle: A demo\n"

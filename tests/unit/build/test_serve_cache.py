@@ -12,6 +12,7 @@ from gridatlas.build.site import Site, build
 from gridatlas.build.study_writer import ServeCache
 from gridatlas.checks import StudyChecks
 from gridatlas.model.study import Study
+from gridatlas.table.study_table import StudyTable
 
 
 @pytest.fixture
@@ -20,9 +21,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     ids: list[str] = []
     check = pipeline.check_study
 
-    def watched(study: Study) -> StudyChecks:
+    def watched(study: Study, chosen: StudyTable) -> StudyChecks:
         ids.append(study.id)
-        return check(study)
+        return check(study, chosen)
 
     monkeypatch.setattr(pipeline, "check_study", watched)
     return ids
@@ -165,9 +166,9 @@ def test_what_is_written_to_while_it_is_read_is_read_again(
     write(data, "one")
     check = pipeline.check_study
 
-    def slow(study: Study) -> StudyChecks:
+    def slow(study: Study, chosen: StudyTable) -> StudyChecks:
         write(data, "one", cells=CELLS.replace("22.5", "29.5"))
-        return check(study)
+        return check(study, chosen)
 
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "check_study", slow)

@@ -15,7 +15,7 @@ from builders import HEAD, MakeStudy, table
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.binning import BLOCKS_UP_TO, Entry, gather, layout, mark_key
+from gridatlas.charts.binning import BLOCKS_UP_TO, Shown, gather, layout, mark_key
 from gridatlas.charts.compose import (
     difference_domain,
     draw_difference,
@@ -26,16 +26,18 @@ from gridatlas.charts.compose import (
 from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
-from gridatlas.model.study import Grid
 from gridatlas.pages.environment import caption, own_environments
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.filters import GLOBALS
 from gridatlas.pages.heatmaps import difference_figures
 from gridatlas.pages.tables import data_table, provenance
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.coded import Coded
+from gridatlas.table.decimals import Decimals
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 Value = Callable[[int, int], str]
 
@@ -90,7 +92,7 @@ def test_blocks_are_few_and_of_one_size(
     assert blocks[0] * blocks[1] <= BLOCKS_UP_TO**2
 
 
-def _entry(x: int, y: int) -> Entry:
+def _entry(x: int, y: int) -> tuple[Decimal | None, str]:
     return (None, "missing" if x else "failed") if x <= y % 3 else (Decimal(x), "")
 
 
@@ -98,10 +100,11 @@ def _entry(x: int, y: int) -> Entry:
 def test_every_cell_is_in_one_block(columns: int, rows: int) -> None:
     of = layout(columns, rows)
     assert of is not None
-    entries = [[_entry(x, y) for x in range(columns)] for y in range(rows)]
-    blocks = gather(entries, of)
+    entries = [_entry(x, y) for y in range(rows) for x in range(columns)]
+    values, why = zip(*entries, strict=True)
+    blocks = gather(Shown(Decimals.of(values), Coded.of(why)), of)
     assert sum(block.cells for block in blocks) == columns * rows
-    present = [value for row in entries for value, _ in row if value is not None]
+    present = [value for value in values if value is not None]
     assert sum(block.values for block in blocks) == len(present)
     sums = [block.mean * block.values for block in blocks if block.mean is not None]
     assert abs(sum(sums) - sum(present)) < Decimal("1e-15")
@@ -112,21 +115,12 @@ def test_every_cell_is_in_one_block(columns: int, rows: int) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda rows: rows[:-1],
-        lambda rows: [*rows, rows[0]],
-        lambda rows: [rows[0][:-1], *rows[1:]],
-    ],
-    ids=["too few rows", "too many rows", "a short row"],
-)
-def test_rows_of_another_grid_are_refused(change: Any) -> None:
+@pytest.mark.parametrize("cells", [9_900, 9_999, 10_100])
+def test_cells_of_another_grid_are_refused(cells: int) -> None:
     of = layout(100, 100)
     assert of is not None
-    rows: list[list[Entry]] = [[(Decimal(1), "")] * 100 for _ in range(100)]
     with pytest.raises(ValueError, match="10000 cells"):
-        gather(change(rows), of)
+        gather(Shown(Decimals.none(cells), Coded.constant("", cells)), of)
 
 
 # --- what is drawn ------------------------------------------------------------------------------
@@ -347,7 +341,7 @@ def test_statistics_have_limits_that_are_told(
     assert {(default.rows, default.reason) for default in uncertainty.defaults.values()} == {
         ((), "mean ranks are not computed above 29 settings")
     }
-    monkeypatch.setattr("gridatlas.results.items.CELLS_UP_TO", 29)
+    monkeypatch.setattr("gridatlas.table.items.CELLS_UP_TO", 29)
     uncertainty = assess(results)
     assert {(len(grid.cells), grid.reason) for grid in uncertainty.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")

@@ -17,9 +17,9 @@ from gridatlas.charts.heatmap import ABSENT, BEST_SET, Heatmap, Segment
 from gridatlas.charts.plotting import thinned
 from gridatlas.charts.vegalite import TALL, specification
 from gridatlas.model.format import format_difference, format_value, value_with_unit
-from gridatlas.model.study import Grid
-from gridatlas.results.differences import differences
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.study_table import Grid
 
 PERCENT = (
     "format: 1\ntitle: T\n"

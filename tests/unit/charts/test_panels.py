@@ -14,7 +14,7 @@ from gridatlas.charts.palette import BLACK_UP_TO, DARK, LIGHT, STEPS, luminance,
 from gridatlas.charts.panels import centred_scale
 from gridatlas.charts.vegalite import specification
 from gridatlas.pages.multiples import inked, multiples, thumbnails
-from gridatlas.results.differences import differences
+from gridatlas.table.differences import differences
 
 HEAD = "rate,depth,task,accuracy,n\n"
 STUDY = (

@@ -26,7 +26,7 @@ from gridatlas.claims.judge import evaluate_given
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.plan import claims_about
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 REPOSITORY = Path(__file__).parents[3]
 

@@ -33,7 +33,7 @@ from gridatlas.data.validate import validate
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
 
 DECIMALS = st.builds(
     lambda digits, exponent, sign: Decimal((sign, tuple(map(int, str(digits))), exponent)),

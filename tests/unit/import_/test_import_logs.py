@@ -16,8 +16,8 @@ from log_samples import header, packed, put_eval, put_lm_eval, put_members, resu
 from gridatlas import load
 from gridatlas.cli.main import main
 from gridatlas.progress import listening
-from gridatlas.results.items import all_paired, shares_by_item
 from gridatlas.statistics.paired import paired_p
+from gridatlas.table.items import all_paired, shares_by_item
 from gridatlas_import.detect import detect
 from gridatlas_import.logs import run_files
 

@@ -15,9 +15,9 @@ from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.compose import draw_difference, draw_disagreement, draw_grid
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
-from gridatlas.results.differences import differences
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences
+from gridatlas.table.grids import Results
 
 COUNTED = (
     'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%", range: [0, 100]}\n'

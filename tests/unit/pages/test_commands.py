@@ -12,9 +12,9 @@ import pytest
 from builders import MakeStudy, table
 
 from gridatlas.charts.heatmap import rows_from_top
-from gridatlas.model.study import Grid
 from gridatlas.pages.reproduction import command, command_parts, commands, grid_command
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.study_table import Grid
 
 HEAD = (
     "format: 1\ntitle: A demo\n"

@@ -21,11 +21,12 @@ from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
-from gridatlas.model.study import Cell, Grid
+from gridatlas.model.study import Cell
 from gridatlas.pages import exports
 from gridatlas.pages.exports import to_csv, to_json, to_svg
-from gridatlas.results.grids import Results
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 UNKNOWN = GridUncertainty(reason="n is unknown")
 FACETS = HEAD + "facets: [model]\n"

@@ -17,7 +17,6 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.pool import draw
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.study import Grid
 from gridatlas.pages.anatomy import forest_row, profiles_row, settings_row
 from gridatlas.pages.dots import dot_plot, settings_plot
 from gridatlas.pages.exports import plot_files
@@ -26,6 +25,7 @@ from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.plot_tables import tables_of
 from gridatlas.pages.profiles import axis_profiles
 from gridatlas.pages.render import Templates
+from gridatlas.table.study_table import Grid
 
 Assess = Callable[..., Assessment]
 ACCURACY = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}

@@ -8,7 +8,7 @@ from builders import MakeStudy, table
 from gridatlas.charts.compose import draw_grid
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
-from gridatlas.results.reconcile import analyse
+from gridatlas.table.choose import analyse
 
 STUDY = (
     'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%", range: [0, 100]}\n'

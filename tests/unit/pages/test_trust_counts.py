@@ -10,8 +10,8 @@ from builders import real_data, table, write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.model.study import Grid
 from gridatlas.pages.trust import Trust, trust_of
+from gridatlas.table.study_table import Grid
 
 HEAD = (
     "format: 1\ntitle: A demo\n"

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from gridatlas.assessment.answers.answer import too_few_seeds
 from gridatlas.assessment.answers.kinds import Kind
 from gridatlas.assessment.compute import SETTINGS_UP_TO
-from gridatlas.model.study import Grid, Point, Study
-from gridatlas.results.items import GridCounts, counts_of, shares_by_item
+from gridatlas.model.study import Point, Study
 from gridatlas.statistics.estimates import Floats, direction
+from gridatlas.table.items import GridCounts, counts_of, shares_by_item
+from gridatlas.table.study_table import Grid
 
 _EXCHANGEABLE = 2
 """Trials of the cells of a table may differ by this factor; then cells can be permuted."""

@@ -18,10 +18,10 @@ from gridatlas.assessment.assess import computed_by
 from gridatlas.assessment.uncertainty import DifferenceUncertainty
 from gridatlas.checks.findings import StudyChecks
 from gridatlas.files.cache import cache_key, code_digest, open_cache
-from gridatlas.model.categorical import encode
 from gridatlas.model.study import Cell, Factor, Levels, Point, Study
-from gridatlas.results.grids import Results
-from gridatlas.results.items import as_input, clusters, too_large
+from gridatlas.table.coded import encode
+from gridatlas.table.grids import Results
+from gridatlas.table.items import as_input, clusters, too_large
 
 Made = Mapping[str, Answer]
 
@@ -129,7 +129,7 @@ def _factor(factor: Factor) -> list[Any]:
 def _cells(study: Study, cells: Iterable[tuple[Levels, Point, Cell]]) -> list[Any]:
     """What cells are, each different one once, and for each cell which of them it is."""
     codes, distinct = encode(_cell(study, *cell) for cell in cells)
-    return [[*codes], distinct]
+    return [codes.tolist(), distinct]
 
 
 def _cell(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[Any, ...]:
@@ -148,5 +148,5 @@ def _computed_by() -> str:
 def _read_by() -> str:
     """What their inputs depend on besides the files: the code that reads and checks."""
     libraries = [f"{name} {version(name)}" for name in ("pydantic", "pyyaml")]
-    rooms = (f"gridatlas/{room}" for room in ("checks", "data", "model", "results"))
+    rooms = (f"gridatlas/{room}" for room in ("checks", "data", "model", "table"))
     return "\n".join([*libraries, code_digest(*rooms)])

@@ -19,7 +19,6 @@ from gridatlas.assessment.answers.answer import (
 from gridatlas.assessment.answers.blocks import Block
 from gridatlas.assessment.answers.cellwise import CellTests
 from gridatlas.model.study import Factor, Level, Point, Study
-from gridatlas.results.items import Shares, items_of, share_scale, shares_by_item
 from gridatlas.statistics.differences import holm
 from gridatlas.statistics.estimates import FEWEST, Counts, Floats
 from gridatlas.statistics.mean_difference import (
@@ -31,6 +30,7 @@ from gridatlas.statistics.mean_difference import (
     over_benchmarks,
     with_p,
 )
+from gridatlas.table.items import Shares, items_of, share_scale, shares_by_item
 
 Scope = Literal["other seeds", "questions of the kind", "these questions", "these runs"]
 

@@ -12,9 +12,10 @@ from gridatlas.assessment.answers.cellwise import CellTests
 from gridatlas.assessment.answers.gaps import Gap, Pair
 from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.uncertainty import DifferenceUncertainty, key_of_levels
-from gridatlas.model.study import Factor, Grid, Level, Levels, Study
-from gridatlas.results.differences import ALL_PAIRS_UP_TO
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Factor, Level, Levels, Study
+from gridatlas.table.differences import ALL_PAIRS_UP_TO
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 Cellwise = Mapping[str, DifferenceUncertainty]
 """Grids against one another cell by cell, by `key_of_levels`."""

@@ -9,8 +9,9 @@ from decimal import Decimal
 from gridatlas.assessment.answers.answer import Answer, Evidence, headline, joined
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.words import half_unit
-from gridatlas.model.study import Grid, Levels, Reading
-from gridatlas.results.grids import Results
+from gridatlas.model.study import Levels, Reading
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
 
 EVIDENCE: Mapping[str, str] = {
     "k-of-n": "has impossible counts",
@@ -130,15 +131,12 @@ def with_reading(results: Results, reading: Reading) -> Results:
     """The results with the values of a reading in place of the shown ones, where it has some."""
 
     def chosen(grid: Grid) -> Grid:
-        rows = []
-        for y, row in zip(grid.study.y.levels, grid.cells, strict=True):
-            cells = []
-            for x, cell in zip(grid.study.x.levels, row, strict=True):
-                other = reading.cells.get((grid.levels, (x.key, y.key)))
-                has_value = other is not None and other.value is not None
-                cells.append(other if other is not None and has_value else cell)
-            rows.append(tuple(cells))
-        return replace(grid, cells=tuple(rows), parts=())
+        cells = []
+        for x, y, cell in grid.points():
+            other = reading.cells.get((grid.levels, (x.key, y.key)))
+            has_value = other is not None and other.value is not None
+            cells.append(other if other is not None and has_value else cell)
+        return Grid.of(grid.study, grid.levels, cells, grid.computed)
 
     grids: dict[Levels, Grid] = {
         levels: grid if grid.aggregate else chosen(grid) for levels, grid in results.grids.items()

@@ -24,9 +24,9 @@ from gridatlas.assessment.answers.blocks import Block, Blocks
 from gridatlas.assessment.answers.settings import AXES, Axis, Figures, Judged, Question
 from gridatlas.model.format import between, format_value, in_p, value_with_unit
 from gridatlas.model.study import inline
-from gridatlas.results.items import share_scale
-from gridatlas.results.summary import summarise
 from gridatlas.statistics.estimates import wilson
+from gridatlas.table.items import share_scale
+from gridatlas.table.summary import summarise
 
 
 @dataclass(frozen=True, eq=False)

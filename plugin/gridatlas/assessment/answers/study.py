@@ -34,7 +34,7 @@ from gridatlas.assessment.answers.together import together
 from gridatlas.checks.findings import CheckResult
 from gridatlas.model.format import format_value, many, value_with_unit
 from gridatlas.model.study import Factor, Levels, Study
-from gridatlas.results.grids import Results
+from gridatlas.table.grids import Results
 
 _NO_TESTS: Cellwise = MappingProxyType({})
 

@@ -17,7 +17,6 @@ from gridatlas.model.problems import Problem, quote
 from gridatlas.model.study import (
     Cell,
     Factor,
-    Grid,
     Level,
     Levels,
     Point,
@@ -27,6 +26,7 @@ from gridatlas.model.study import (
     keyword,
     renamed,
 )
+from gridatlas.table.study_table import Grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain
 from weakref import WeakKeyDictionary
 
-from gridatlas.model.study import (
-    Grid,
-    Level,
-    Point,
-    Study,
-)
+import numpy as np
+
+from gridatlas.model.study import Level, Point, Study
+from gridatlas.table.coded import Bools
+from gridatlas.table.decimals import Decimals
+from gridatlas.table.study_table import DISPUTED, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,77 +70,66 @@ def summarise(grid: Grid) -> Summary | None:
     return _SUMMARIES[grid]
 
 
-_Lines = Sequence[Sequence[Decimal | None]]
-"""The values of rows; None where there is none."""
-
-
 def _summarised(grid: Grid) -> Summary | None:
-    study = grid.study
-    rows: _Lines = [[cell.value for cell in row] for row in grid.cells]
-    values = _present(chain.from_iterable(rows))
-    if not values:
+    study, values = grid.study, grid.columns.value
+    known = values.known
+    if not known.any():
         return None
     higher = not study.metric.falls
-    best, worst = _extreme(study, rows, higher), _extreme(study, rows, not higher)
-    disputed = frozenset(
-        (x.key, y.key)
-        for x, y, cell in grid.points()
-        if cell.state == "disputed" and cell.value is not None
-    )
-    undisputed = [
-        [None if cell.state == "disputed" else cell.value for cell in row] for row in grid.cells
-    ]
-    has_some = len(disputed) < len(values)
+    best, worst = (_extreme(grid, known, end) for end in (higher, not higher))
+    disputed = known & (grid.columns.state == DISPUTED)
+    sure: tuple[Extreme | None, ...] = (best, worst)
+    if disputed.any():
+        rest = known & ~disputed
+        sure = (
+            tuple(_extreme(grid, rest, end) for end in (higher, not higher)) if rest.any() else ()
+        )
+    best_sure, worst_sure = sure or (None, None)
     return Summary(
-        count=len(values),
-        of=len(study.x.levels) * len(study.y.levels),
+        count=int(known.sum()),
+        of=len(values),
         best=best.at,
         best_value=best.value,
         worst=worst.at,
         worst_value=worst.value,
-        mean=mean(_present(chain.from_iterable(unrounded(grid)))),
+        mean=unrounded(grid).mean(),
         spread=abs(best.value - worst.value),
-        disputed=disputed,
-        best_undisputed=_extreme(study, undisputed, higher) if has_some else None,
-        worst_undisputed=_extreme(study, undisputed, not higher) if has_some else None,
+        disputed=frozenset((x.key, y.key) for x, y in _levels(study, disputed)),
+        best_undisputed=best_sure,
+        worst_undisputed=worst_sure,
     )
 
 
-def unrounded(grid: Grid) -> _Lines:
+def unrounded(grid: Grid) -> Decimals:
     """The values, row by row; in the place of a printed mean that of its parts, where all have one.
 
     A mean of such cells is that of what was measured, and not of what a source had rounded.
     """
-    rows = [[cell.value for cell in row] for row in grid.cells]
-    if not grid.parts:
-        return rows
-    of = [unrounded(part) for part in grid.parts]
-    for row, parts in zip(rows, zip(*of, strict=True), strict=True):
-        for at, values in enumerate(zip(*parts, strict=True)):
-            given = _present(values)
-            if row[at] is not None and len(given) == len(values):
-                row[at] = mean(given)
-    return rows
+    values, parts = grid.columns.value, [unrounded(part) for part in grid.parts]
+    if not parts:
+        return values
+    rows = np.flatnonzero(np.logical_and.reduce([of.known for of in (values, *parts)]))
+    given = zip(*(part[rows] for part in parts), strict=True)
+    means = [mean([value for value in of if value is not None]) for of in given]
+    return values.replaced(rows.tolist(), means)
 
 
-def _present(values: Iterable[Decimal | None]) -> list[Decimal]:
-    return [value for value in values if value is not None]
+def _extreme(grid: Grid, among: Bools, highest: bool) -> Extreme:
+    """The highest or lowest of at least one value, as it stands first, and all cells with it."""
+    values = grid.columns.value
+    value = (np.max if highest else np.min)(values.floats[among])
+    near = np.flatnonzero(among & (values.floats == value))
+    numbers = [number for number in values[near].exact() if number is not None]
+    end = (max if highest else min)(numbers)
+    has_it = np.zeros(len(values), np.bool_)
+    has_it[near[[number == end for number in numbers]]] = True
+    return Extreme(end, tuple(_levels(grid.study, has_it)))
 
 
-def _extreme(study: Study, rows: _Lines, highest: bool) -> Extreme:
-    """The highest or lowest of at least one value."""
-    end = max if highest else min
-    value = end(end(values) for row in rows if (values := _present(row)))
-    return Extreme(
-        value,
-        tuple(
-            (x, y)
-            for y, row in zip(study.y.levels, rows, strict=True)
-            if value in row
-            for x, other in zip(study.x.levels, row, strict=True)
-            if other == value
-        ),
-    )
+def _levels(study: Study, wanted: Bools) -> Iterator[tuple[Level, Level]]:
+    """The levels of x and y of some cells."""
+    x, y = study.x.levels, study.y.levels
+    return ((x[row % len(x)], y[row // len(x)]) for row in np.flatnonzero(wanted).tolist())
 
 
 def mean(values: Sequence[Decimal]) -> Decimal:

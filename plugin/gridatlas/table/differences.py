@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import combinations
 
-from gridatlas.model.study import (
-    Factor,
-    Grid,
-    Level,
-)
-from gridatlas.results.grids import Results
-from gridatlas.results.summary import mean
+from gridatlas.model.study import Factor, Level
+from gridatlas.table.decimals import Decimals
+from gridatlas.table.grids import Results
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import mean
 
 ALL_PAIRS_UP_TO = 4
 """Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""
@@ -25,13 +23,13 @@ class Difference:
 
     Attributes:
         facet: Whose levels differ; None for two accounts of one grid.
-        cells: As in `Grid`: one row per level of y, one value per level of x.
+        change: Of each cell, row by row.
     """
 
     first: Grid
     second: Grid
     facet: Factor | None
-    cells: tuple[tuple[Decimal | None, ...], ...]
+    change: Decimals = field(compare=False)
 
     @property
     def label(self) -> str:
@@ -66,7 +64,7 @@ class Difference:
     @property
     def values(self) -> tuple[Decimal, ...]:
         """The differences that exist, row by row."""
-        return tuple(value for row in self.cells for value in row if value is not None)
+        return tuple(value for value in self.change if value is not None)
 
     @property
     def mean(self) -> Decimal | None:
@@ -91,21 +89,15 @@ class Difference:
     def points(self) -> Iterator[tuple[Level, Level, Decimal | None]]:
         """Every point as (x level, y level, difference), row by row."""
         study = self.first.study
-        for y, row in zip(study.y.levels, self.cells, strict=True):
-            for x, value in zip(study.x.levels, row, strict=True):
-                yield x, y, value
+        places = ((x, y) for y in study.y.levels for x in study.x.levels)
+        return ((x, y, value) for (x, y), value in zip(places, self.change, strict=True))
 
 
 def subtract(second: Grid, first: Grid, facet: Factor | None) -> Difference:
     """The difference of two grids of one study that differ in the level of `facet`, or of one."""
-    cells = tuple(
-        tuple(
-            None if a.value is None or b.value is None else b.value - a.value
-            for a, b in zip(first_row, second_row, strict=True)
-        )
-        for first_row, second_row in zip(first.cells, second.cells, strict=True)
-    )
-    return Difference(first, second, facet, cells)
+    pairs = zip(first.columns.value, second.columns.value, strict=True)
+    change = Decimals.of(None if a is None or b is None else b - a for a, b in pairs)
+    return Difference(first, second, facet, change)
 
 
 def pairs(results: Results, facet: Factor) -> tuple[tuple[str, str], ...]:

@@ -7,11 +7,12 @@ from decimal import Decimal
 import pytest
 from builders import HEAD, MakeStudy, table
 
-from gridatlas.model.study import Cell, Grid
-from gridatlas.results.differences import differences, pairs, subtract
-from gridatlas.results.grids import Results, readings_behind, readings_of
-from gridatlas.results.reconcile import analyse
-from gridatlas.results.summary import Summary, summarise
+from gridatlas.model.study import Cell
+from gridatlas.table.choose import analyse
+from gridatlas.table.differences import differences, pairs, subtract
+from gridatlas.table.grids import Results, readings_behind, readings_of
+from gridatlas.table.study_table import Grid
+from gridatlas.table.summary import Summary, summarise
 
 
 def _values(grid: Grid) -> list[list[str | None]]:
@@ -330,10 +331,7 @@ def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) 
     (difference,) = differences(results, results.study.facet("model"))
     assert difference.label == "B − A"
     assert [level.key for level in difference.levels] == ["a", "b"]
-    assert difference.cells == (
-        (Decimal("2.2"), Decimal("-0.1"), Decimal(0)),
-        (None, None, None),
-    )
+    assert [*difference.change] == [Decimal("2.2"), Decimal("-0.1"), Decimal(0), None, None, None]
     assert difference.values == (Decimal("2.2"), Decimal("-0.1"), Decimal(0))
     assert difference.mean == Decimal("0.7")
     assert (difference.higher, difference.lower, difference.equal) == (1, 1, 1)

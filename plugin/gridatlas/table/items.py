@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from gridatlas.files.cache import cache_key
 from gridatlas.model.format import many, places_of
-from gridatlas.model.study import Cell, Grid, Levels, Outcomes, Point, Study
+from gridatlas.model.study import Cell, Levels, Outcomes, Point, Study
+from gridatlas.table.study_table import Grid
 
 Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]
 """What the intervals of a grid come from: of several the one that reaches farthest."""

@@ -1,0 +1,288 @@
+"""Columns of decimal numbers as printed: floats with their decimals, which give nearly all back."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gridatlas.model.format import places_of
+from gridatlas.table.coded import Bools, Coded, Codes, Encoder, Rows, concatenated, encode, taken
+
+Floats = NDArray[np.float64]
+Int8 = NDArray[np.int8]
+NONE, ODD = -1, -2
+"""Stand in place of decimals: of no number, and of one that is printed otherwise."""
+MOST_PLACES = 100
+LARGEST = 1e300
+EXACT_UP_TO = 2.0**50
+"""What sums of floats that are whole numbers stay below, to be exact."""
+FEW = 1_000
+"""Numbers up to which they are sooner compared one by one."""
+_print = "%.*f".__mod__
+
+
+def _places(text: str) -> int:
+    """Decimals of a text, if it is digits and a point."""
+    point = text.find(".")
+    return len(text) - point - 1 if point >= 0 else 0
+
+
+def _is_plain(text: str, value: float, places: int) -> bool:
+    """Whether the float with so many decimals is the text again."""
+    return abs(value) < LARGEST and places <= MOST_PLACES and _print((places, value)) == text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decimals:
+    """A number per row, to the letter: `Decimal("1.0")` and `Decimal("1.00")` are two.
+
+    Attributes:
+        floats: The nearest floats; nan where there is no number.
+        places: Decimals as printed, `NONE` or `ODD`.
+        odd: The numbers that a float and its decimals don't give back, None for all others; None
+            where there is no such number.
+    """
+
+    floats: Floats
+    places: Int8
+    odd: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, numbers: Iterable[Decimal | None]) -> Decimals:
+        """The numbers of a column; None where there is none."""
+        given = [*numbers]
+        floats = np.full(len(given), math.nan)
+        places = np.full(len(given), NONE, np.int8)
+        odd = np.empty(len(given), object)
+        for row, number in enumerate(given):
+            if number is None:
+                continue
+            text = str(number)
+            floats[row] = value = float(number)
+            plain = "E" not in text and _is_plain(text, value, _places(text))
+            places[row] = _places(text) if plain else ODD
+            if not plain:
+                odd[row] = number
+        return cls(floats, places, odd if (places == ODD).any() else None)
+
+    @classmethod
+    def none(cls, rows: int) -> Decimals:
+        """No number in any row; it takes no memory."""
+        return cls(np.broadcast_to(math.nan, rows), np.broadcast_to(np.int8(NONE), rows))
+
+    @classmethod
+    def coded(cls, column: Coded[Decimal | None]) -> Decimals:
+        """The numbers of a column of codes."""
+        return cls.of(column.kinds)[column.codes] if len(column.kinds) else cls.none(0)
+
+    def __len__(self) -> int:
+        return len(self.floats)
+
+    def __getitem__(self, rows: slice | list[int] | Rows | Bools | Codes) -> Decimals:
+        odd = None if self.odd is None else self.odd[rows]
+        return Decimals(taken(self.floats, rows), taken(self.places, rows), odd)
+
+    def __iter__(self) -> Iterator[Decimal | None]:
+        return iter(self.exact())
+
+    @property
+    def known(self) -> Bools:
+        """For each row whether it has a number."""
+        return np.not_equal(self.places, NONE)
+
+    @property
+    def odd_numbers(self) -> Sequence[Decimal]:
+        """The numbers that are odd."""
+        return [] if self.odd is None else self.odd[self.places == ODD].tolist()
+
+    @property
+    def most_places(self) -> int:
+        """The most decimals of a number; 0 without any."""
+        return max([0, int(self.places.max(initial=0)), *map(places_of, self.odd_numbers)])
+
+    @property
+    def ends(self) -> Sequence[Decimal]:
+        """The lowest and the highest number; nothing without any."""
+        if not self.known.any():
+            return ()
+        ends = (np.nanmin(self.floats), np.nanmax(self.floats))
+        near = (self[np.flatnonzero(self.floats == end)] for end in ends)
+        low, high = ([number for number in numbers if number is not None] for numbers in near)
+        return min(low), max(high)
+
+    def mean(self) -> Decimal:
+        """The arithmetic mean of at least one number."""
+        known = self[self.known]
+        return known._total() / len(known)
+
+    def _total(self) -> Decimal:
+        """The sum; of whole numbers of units of the last decimal, where they are exact as floats.
+
+        Its digits are those of decimals added one by one, if these needn't be rounded.
+        """
+        places = int(self.places.max(initial=0))
+        scaled = self.floats * 10.0**places
+        if self.odd is None and np.abs(scaled).max(initial=0) * len(self) < EXACT_UP_TO:
+            return Decimal(int(np.rint(scaled).sum())).scaleb(-places)
+        return sum((number for number in self if number is not None), Decimal(0))
+
+    def equal(self) -> Codes:
+        """For each row a code, the same for equal numbers, as 1.0 and 1.00 are; 0 for none."""
+        if len(self) < FEW:
+            code_of = Encoder[Decimal | None]()
+            code_of[None] = 0
+            return np.fromiter(map(code_of.__getitem__, self.exact()), np.int32)
+        _, codes = np.unique(self.floats, return_inverse=True)
+        numbers = codes * (MOST_PLACES + 3) + self.places
+        if self.odd is None and len(np.unique(numbers)) == codes.max() + 1:
+            return np.where(self.known, codes + 1, 0)
+        kinds = self.kinds()
+        own, _ = encode(kinds.kinds)
+        return own[kinds.codes]
+
+    def at(self, row: int) -> Decimal | None:
+        """The number of a row."""
+        return self.exact(slice(row, row + 1))[0]
+
+    def exact(self, rows: slice = slice(None)) -> list[Decimal | None]:
+        """The numbers of rows, to the letter."""
+        places, floats = self.places[rows], self.floats[rows]
+        if not len(places) or places.min() >= 0:
+            return [*map(Decimal, map(_print, zip(places.tolist(), floats.tolist(), strict=True)))]
+        if places.max() == NONE and places.min() == NONE:
+            return [None] * len(places)
+        odd = [None] * len(places) if self.odd is None else self.odd[rows].tolist()
+        pairs = zip(places.tolist(), floats.tolist(), odd, strict=True)
+        return [Decimal(_print((at, value))) if at >= 0 else number for at, value, number in pairs]
+
+    def kinds(self) -> Coded[Decimal | None]:
+        """The numbers as codes of the different ones; None has the code 0."""
+        codes = np.zeros(len(self), np.int32)
+        plain = np.flatnonzero(self.places >= 0)
+        _, bits = np.unique(self.floats[plain].view(np.int64), return_inverse=True)
+        numbers = bits * (MOST_PLACES + 1) + self.places[plain]
+        _, first, own = np.unique(numbers, return_index=True, return_inverse=True)
+        codes[plain] = own + 1
+        kinds: list[Decimal | None] = [None, *self[plain[first]].exact()]
+        if self.odd is not None:
+            rows = np.flatnonzero(self.places == ODD)
+            others, texts = encode(map(str, self.odd[rows]))
+            codes[rows] = others + len(kinds)
+            kinds += map(Decimal, texts)
+        return Coded(codes, kinds)
+
+    def map(self, change: Callable[[Decimal], Decimal | None]) -> Decimals:
+        """The column with each number changed."""
+        kinds = self.kinds()
+        return Decimals.coded(kinds.map(lambda it: None if it is None else change(it)))
+
+    def or_else(self, others: Decimals) -> Decimals:
+        """The column with the numbers of another where it has none."""
+        rows = np.flatnonzero(~self.known & others.known).tolist()
+        return self.replaced(rows, others[rows].exact())
+
+    def replaced(self, rows: Sequence[int], numbers: Sequence[Decimal | None]) -> Decimals:
+        """The column with other numbers in some rows."""
+        if not rows:
+            return self
+        new = Decimals.of(numbers)
+        floats, places = self.floats.copy(), self.places.copy()
+        floats[[*rows]], places[[*rows]] = new.floats, new.places
+        odd = np.empty(len(self), object) if self.odd is None else self.odd.copy()
+        odd[[*rows]] = np.empty(len(rows), object) if new.odd is None else new.odd
+        return Decimals(floats, places, odd)
+
+    @classmethod
+    def joined(cls, columns: Sequence[Decimals]) -> Decimals:
+        """The rows of all columns."""
+        odd = None
+        if any(column.odd is not None for column in columns):
+            every = [
+                np.empty(len(column), object) if column.odd is None else column.odd
+                for column in columns
+            ]
+            odd = np.concatenate(every)
+        floats = concatenated([column.floats for column in columns])
+        return cls(floats, concatenated([column.places for column in columns]), odd)
+
+
+class Numerals:
+    """The texts of a column that is numbers, of which nearly each is another.
+
+    Attributes:
+        odd: The texts, by row, that a float and its decimals don't give back.
+    """
+
+    def __init__(self) -> None:
+        self.floats, self.places = array("d"), array("b")
+        self.odd: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.floats)
+
+    def __iter__(self) -> Iterator[str]:
+        pairs = enumerate(zip(self.places, self.floats, strict=True))
+        return (_print(pair) if pair[0] >= 0 else self.odd[row] for row, pair in pairs)
+
+    def extend(self, texts: Sequence[str], clean: Callable[[str], str]) -> None:
+        """Add texts, some at a time.
+
+        Args:
+            clean: What is done to a text.
+        """
+        places = [*map(_places, texts)]
+        try:
+            floats = [*map(float, texts)]
+            plain = max(places) <= MOST_PLACES and sum(map(abs, floats)) < LARGEST
+            again = [*map(_print, zip(places, floats, strict=True))] if plain else []
+        except ValueError:
+            again = []
+        if again == [*texts]:
+            self.floats.extend(floats)
+            self.places.extend(places)
+            return
+        for text in map(clean, texts):
+            try:
+                value = float(text)
+            except ValueError:
+                value = math.nan
+            plain = _is_plain(text, value, _places(text))
+            if not plain:
+                self.odd[len(self.floats)] = text
+            self.floats.append(value if plain else math.nan)
+            self.places.append(_places(text) if plain else ODD)
+
+    def as_coded(self) -> Coded[str]:
+        """The texts as codes."""
+        return Coded.of(self)
+
+    def numbers(self, number_of: Callable[[str], Decimal | None]) -> Decimals:
+        """The numbers.
+
+        Args:
+            number_of: The number of an odd text; None where it is none.
+        """
+        column = Decimals(np.array(self.floats), np.array(self.places))
+        return column.replaced([*self.odd], [*map(number_of, self.odd.values())])
+
+    def are(self, wanted: Callable[[str], object]) -> Bools:
+        """For each row whether its text is odd, and wanted."""
+        found = np.zeros(len(self), np.bool_)
+        found[[row for row, text in self.odd.items() if wanted(text)]] = True
+        return found
+
+
+def numbers_of(
+    column: Coded[str] | Numerals, number_of: Callable[[str], Decimal | None]
+) -> Decimals:
+    """The numbers of a column of texts; `number_of` gives None for a text that is none."""
+    if isinstance(column, Numerals):
+        return column.numbers(number_of)
+    return Decimals.coded(column.map(number_of))
