@@ -359,3 +359,91 @@ def test_columns_of_different_lengths_are_refused():
         Table(factors, {"gpu": np.array([0])}, np.zeros(2), LOSS)
     with pytest.raises(ValueError, match="gpu has codes outside its 2 levels"):
         Table(factors, {"gpu": np.array([0, 2])}, np.zeros(2), LOSS)
+
+
+# --- units, gaps, what leads ----------------------------------------------------------------------
+
+
+def crossed(seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False):
+    """The unit of 2 models × 2 learning rates with so many of each."""
+    shape = (2, 2, max(1, seeds), max(1, blocks), max(1, items))
+    values = np.random.default_rng(0).normal(50, 5, shape)
+    factors = {
+        "model": name("model", "A B"),
+        "lr": number("learning rate", [1, 2]),
+        "seed": Factor("seed", tuple(map(str, range(shape[2]))), "replicate"),
+        "benchmark": Factor("benchmark", tuple("abcdefghij"[: shape[3]]), "block"),
+        "item": Factor("item", tuple(map(str, range(shape[4]))), "item"),
+    }
+    k = np.round(values / 2) if counts else None
+    n = np.full(shape, 50.0) if counts else None
+    metric = Metric("Score", "%", "higher", None, None, 100.0)
+    page = design(prepare(table(values, factors, metric, k=k, n=n, cells_are_runs=runs)))
+    return page.unit, page.y.shape[-1]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "blocks", "items", "options", "unit"),
+    [
+        (3, 0, 0, {}, ("replicate", 3)),
+        (3, 0, 0, {"counts": True}, ("replicate", 3)),
+        (3, 4, 0, {}, ("replicate", 3)),
+        (3, 6, 0, {}, ("block", 6)),
+        (6, 6, 0, {}, ("replicate", 6)),
+        (3, 6, 0, {"runs": True}, ("replicate", 3)),
+        (0, 3, 0, {}, ("block", 3)),
+        (0, 3, 0, {"runs": True}, ("rows", 1)),
+        (0, 2, 0, {"counts": True}, ("counts", 1)),
+        (0, 2, 0, {}, ("rows", 1)),
+        (0, 0, 10, {}, ("item", 10)),
+        (0, 2, 10, {}, ("item", 10)),
+        (3, 0, 10, {}, ("replicate", 3)),
+        (0, 0, 4, {}, ("rows", 1)),
+        (0, 0, 0, {"counts": True}, ("counts", 1)),
+        (0, 0, 0, {"counts": True, "runs": True}, ("rows", 1)),
+    ],
+)
+def test_who_speaks_for_whom(seeds, blocks, items, options, unit):
+    assert crossed(seeds, blocks, items, **options) == unit
+
+
+def test_gaps_are_never_filled():
+    """Each pair has its own rows, whatever the rows that another level lacks are like."""
+    values = np.array([[10.0, 20, 30, 900], [11, 22, 33, 903], [12, 24, np.nan, np.nan]])
+    factors = {"model": name("model", "A B C"), "row": number("row", range(4), "condition")}
+    metric = Metric("Score", "", "higher", "linear")
+    page = design(prepare(table(values, factors, metric)))
+    tests = contrasts.pairs(page, "model", [(1, 0), (2, 0), (2, 1)])
+    assert tests.estimate == pytest.approx([2.25, 3, 1.5])
+    assert tests.rows.tolist() == [4, 2, 2]
+    assert tests.df.tolist() == [3, 1, 1]
+    assert np.isnan(tests.p[1:]).all()
+
+
+def test_levels_use_the_rows_that_all_have():
+    values = np.array([[10.0, 20, 30], [500, np.nan, 700], [11, 22, 33.5]])
+    factors = {"row": name("row", "a b c", "condition"), "x": number("x", range(3))}
+    means, rows = contrasts.level_means(
+        design(prepare(table(values, factors, Metric("Score", "", "higher", "linear")))), "x"
+    )
+    assert means == pytest.approx([10.5, 21, 31.75])
+    assert rows.tolist() == [True, False, True]
+
+
+def level_and_setting(level: float, setting: float) -> Table:
+    random = np.random.default_rng(4)
+    values = 50 + random.normal(0, 0.3, (5, 4, 5))
+    values[3] += level
+    values[1, 2] += setting
+    factors = {"x": number("x", range(1, 6)), "y": number("y", range(1, 5)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:5], "replicate")
+    return table(np.round(values, 2), factors, cells_are_runs=True)
+
+
+def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
+    level = front(level_and_setting(6, 9))
+    assert level.headline.startswith("X 4 ")
+    assert {said.kind for said in level.assertions} >= {"cell"}
+    assert "The means of its levels contain that setting." in level.evidence
+    setting = front(level_and_setting(0, 9))
+    assert setting.headline.startswith("X 2 with y 3 stands out: ")

@@ -79,9 +79,7 @@ def test_a_source_is_a_family():
 
 def test_counts_add_up():
     assert tally(300, 20, 4, 324) == (300, 20, 4)
-    with pytest.raises(
-        ValueError, match="20 failed and 4 not applicable aren't the 36"
-    ):
+    with pytest.raises(ValueError, match="20 failed and 4 not applicable aren't the 36"):
         tally(300, 20, 4, 36)
 
 
