@@ -191,14 +191,11 @@ def one_row(random: Random, seeds: int, levels: int, lost: float, ordered: bool 
     return table(missing(np.round(values, 3), lost, random), factors, metric), ("seed",)
 
 
-def optimizers(
-    random: Random, seeds: int, runs: bool = True, effect: float = 0.0, drift: float = 0.0
-) -> Drawn:
+def optimizers(random: Random, seeds: int, runs: bool = True, effect: float = 0.0) -> Drawn:
     """Losses of optimizers × learning rate × batch size."""
     shape = (3, 5, 4, seeds)
     valley = 0.05 * (np.arange(5) - 2.0)[None, :, None, None] ** 2 * effect
     values = 3 + valley + random.normal(0, 0.05, shape) + random.normal(0, 0.02, (1, 1, 1, seeds))
-    values = values + drift * np.linspace(0, 1, 5)[None, :, None, None]
     factors = {"optimizer": names("optimizer", 3), "lr": numbers("learning rate", 5),
                "bs": numbers("batch size", 4)}  # fmt: skip
     values = np.round(values, 4)
@@ -471,14 +468,9 @@ def found(label: str, number: int) -> tuple[bool, bool, bool, bool]:
     return bool(said), named, "part" in said and not named, "wrong" in said
 
 
-def share(count: int, total: int) -> str:
-    low, high = (100 * end for end in vars_of(count, total))
-    return f"{100 * count / total:5.1f} ({low:.1f}–{high:.1f})"
-
-
-def vars_of(count: int, total: int) -> tuple[float, float]:
+def percent(count: int, total: int) -> str:
     interval = wilson(count, total)
-    return interval.low, interval.high
+    return f"{100 * count / total:5.1f} ({100 * interval.low:.1f}–{100 * interval.high:.1f})"
 
 
 def main() -> None:
@@ -501,11 +493,11 @@ def main() -> None:
             totals.update(dict(enumerate(sums)))
             spec = f" | {PLANTED[label][2]}" if options.planted else ""
             print(
-                f"| {label} | {' | '.join(share(count, len(rows)) for count in sums)}{spec} |",
+                f"| {label} | {' | '.join(percent(count, len(rows)) for count in sums)}{spec} |",
                 flush=True,
             )
     every = options.n * len(kinds)
-    print(f"| **all** | {' | '.join(share(totals[place], every) for place in sorted(totals))} |")
+    print(f"| **all** | {' | '.join(percent(totals[place], every) for place in sorted(totals))} |")
 
 
 if __name__ == "__main__":

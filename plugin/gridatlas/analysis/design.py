@@ -118,7 +118,7 @@ def prepare(table: Table) -> Study:
         ValueError: The grid of all factors has more than `LARGEST` places.
     """
     table, averages = _observed(table)
-    table = _with_repeats(_in_order(table))
+    table = _with_repeats(table)
     values, failed = _failed(table)
     scale = 100.0 if table.metric.unit == "%" else (table.metric.high or 1.0)
     counts = table.k is not None and table.n is not None and bool(
@@ -159,52 +159,35 @@ def _observed(table: Table) -> tuple[Table, bool]:
     return _kept(table, real), averages
 
 
-def _kept(table: Table, rows: Bools) -> Table:
-    """The observations at these rows; levels that none of them has are dropped."""
-    factors, codes = {}, {}
-    for name, factor in table.factors.items():
-        used = np.unique(table.codes[name][rows])
-        if not len(used):
-            continue
-        place = np.full(len(factor.levels), -1)
-        place[used] = np.arange(len(used))
-        codes[name] = place[table.codes[name][rows]]
-        base = factor.baseline
-        factors[name] = replace(
-            factor,
-            levels=tuple(factor.levels[at] for at in used),
-            numbers=factor.numbers and tuple(factor.numbers[at] for at in used),
-            baseline=None if base is None or place[base] < 0 else int(place[base]),
-            aggregates=frozenset(),
-        )
-    n, k = (None if column is None else column[rows] for column in (table.n, table.k))
+def _with_levels(factor: Factor, levels: Sequence[int]) -> Factor:
+    """The factor with some of its levels, in this order."""
+    base = factor.baseline
     return replace(
-        table,
-        factors=factors,
-        codes=codes,
-        value=table.value[rows],
-        n=n,
-        k=k,
-        failed=None if table.failed is None else table.failed[rows],
+        factor,
+        levels=tuple(factor.levels[at] for at in levels),
+        numbers=factor.numbers and tuple(factor.numbers[at] for at in levels),
+        baseline=levels.index(base) if base in levels else None,
+        aggregates=frozenset(),
     )
 
 
-def _in_order(table: Table) -> Table:
-    """With numbers that ascend, as trends need them."""
-    factors, codes = dict(table.factors), dict(table.codes)
+def _kept(table: Table, rows: Bools) -> Table:
+    """The observations at these rows; unused levels are dropped, and numbers ascend."""
+    factors, codes = {}, {}
     for name, factor in table.factors.items():
-        if factor.numbers is None:
+        used: list[int] = np.unique(table.codes[name][rows]).tolist()
+        if not used:
             continue
-        order = np.argsort(factor.numbers, kind="stable")
-        codes[name] = np.argsort(order, kind="stable")[codes[name]]
-        base = factor.baseline
-        factors[name] = replace(
-            factor,
-            levels=tuple(factor.levels[at] for at in order),
-            numbers=tuple(factor.numbers[at] for at in order),
-            baseline=None if base is None else int(np.flatnonzero(order == base)[0]),
-        )
-    return replace(table, factors=factors, codes=codes)
+        if factor.numbers is not None:
+            used.sort(key=factor.numbers.__getitem__)
+        place = np.full(len(factor.levels), -1)
+        place[used] = np.arange(len(used))
+        codes[name] = place[table.codes[name][rows]]
+        factors[name] = _with_levels(factor, used)
+    n, k = (None if column is None else column[rows] for column in (table.n, table.k))
+    failed = None if table.failed is None else table.failed[rows]
+    value = table.value[rows]
+    return replace(table, factors=factors, codes=codes, value=value, n=n, k=k, failed=failed)
 
 
 def _with_repeats(table: Table) -> Table:
@@ -267,23 +250,16 @@ def _in_logs(table: Table, values: Floats) -> bool:
     return bool((open_above or metric.better == "lower") and there.max() > 5 * there.min())
 
 
-def _reduced(study: Study, name: str, levels: Sequence[int] | Codes) -> Study:
+def _reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
     """The study with some levels of a factor only."""
     axis = [*study.factors].index(name)
-    factor = study.factors[name]
-    base = factor.baseline
-    kept = replace(
-        factor,
-        levels=tuple(factor.levels[at] for at in levels),
-        numbers=factor.numbers and tuple(factor.numbers[at] for at in levels),
-        baseline=[*levels].index(base) if base in levels else None,
-    )
     y, k, n = (
         None if array is None else np.take(array, levels, axis)
         for array in (study.y, study.k, study.n)
     )
     assert y is not None
-    return replace(study, factors={**study.factors, name: kept}, y=y, k=k, n=n)
+    factors = {**study.factors, name: _with_levels(study.factors[name], levels)}
+    return replace(study, factors=factors, y=y, k=k, n=n)
 
 
 def _at_the_end(study: Study) -> Study:

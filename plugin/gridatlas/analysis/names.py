@@ -194,6 +194,15 @@ class Ranked:
         return [of for of in self.order[1:] if of not in self.out]
 
 
+def _pairs_with(tests: contrasts.Tests, top: int) -> dict[int, int]:
+    """The contrast of one level with each other."""
+    return {
+        int(a if b == top else b): at
+        for at, (a, b) in enumerate(zip(tests.first, tests.second, strict=True))
+        if top in (a, b)
+    }
+
+
 def ranked(question: Question) -> Ranked:
     """The names of a question in their order."""
     page, tests = question.design, question.tests
@@ -205,11 +214,7 @@ def ranked(question: Question) -> Ranked:
         wins[ahead(question, at)[0]] += 1
     order = sorted(levels, key=lambda at: -page.sign * means[at] if complete else -wins[at])
     top = order[0]
-    pair = {
-        int(a if b == top else b): at
-        for at, (a, b) in enumerate(zip(tests.first, tests.second, strict=True))
-        if top in (a, b)
-    }
+    pair = _pairs_with(tests, top)
     if len(levels) > FEW_NAMES:
         p = group_of_best(question, question.factor, levels, top)
     else:
@@ -300,11 +305,7 @@ def say_tuned(question: Question) -> Said:
     values = _best_values(question)
     order = sorted(values, key=lambda of: -page.sign * values[of])
     top = order[0]
-    pair = {
-        int(a if b == top else b): at
-        for at, (a, b) in enumerate(zip(tests.first, tests.second, strict=True))
-        if top in (a, b)
-    }
+    pair = _pairs_with(tests, top)
     out = [of for of in order[1:] if adjusted[pair[of]] <= 0.05]
     at = pair[out[0]] if out else shown[0]
     first, second = (top, out[0]) if out else ahead(question, at)
