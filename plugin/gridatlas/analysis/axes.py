@@ -1,0 +1,243 @@
+"""What is said of axes, settings, conditions and interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gridatlas.analysis import contrasts, words
+from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.questions import Naming, Question, name_level
+from gridatlas.analysis.said import (
+    AssertionKind,
+    Said,
+    assertion,
+    is_likely,
+    positive_interval,
+    size,
+)
+from gridatlas.analysis.table import Floats
+
+
+def say_axis(question: Question) -> tuple[Said, Naming | None]:
+    """Of the levels of a number."""
+    page = question.design
+    if not page.factor(question.factor).numbers and question.kind == "condition":
+        return _say_condition(question), None
+    naming = name_level(question)
+    if naming is None:
+        return Said(question, (), False, (), (), ()), None
+    tests, factor = question.tests, page.factor(question.factor)
+    at = naming.test if naming.test >= 0 else int(np.nanargmin(question.adjusted))
+    means, _ = contrasts.level_means(page, question.factor)
+    error = float(tests.error[at])
+    values = [words.mean_text(page, float(value), error) for value in means]
+    p, capped = naming.p, bool(tests.capped[at])
+    heads, kind = _axis_heads(question, naming, at, values)
+    there = np.flatnonzero(np.isfinite(means)).tolist()
+    bare = [words.mean_text(page, float(value), error, bare=True) for value in means]
+    some = there if len(there) <= 12 else [there[0], there[-1]]
+    texts = [f"{factor.levels[of]}: {values[of] if of == some[0] else bare[of]}" for of in some]
+    if sum(page.factor(name).numbers is not None for name in page.varied) > 1:
+        texts[0] = f"{words.capital(factor.label)} {texts[0]}"
+    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    evidence = [f"{'; '.join(texts)} ({words.p_text(p)}), {reach}."]
+    if naming.rule in ("trend", "tends") and page.unit in ("replicate", "block"):
+        by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
+        way = "Up" if tests.estimate[at] > 0 else "Down"
+        count = f"{int((by_unit > 0).sum())} of {len(by_unit)} {words.units_text(page)}"
+        evidence.append(f"{way} in {count}.")
+    evidence += _rivals_and_edge(question, naming, means)
+    also = words.clause(f"{heads[0]}.", likely=is_likely(p, capped=capped))
+    said = assertion(question, at, kind, [factor.levels[of] for of in naming.levels], p)
+    options = tuple((head, p) for head in heads)
+    return Said(question, options, capped, tuple(evidence), (also,), (said,)), naming
+
+
+def _axis_heads(
+    question: Question, naming: Naming, at: int, values: Sequence[str]
+) -> tuple[list[str], AssertionKind]:
+    """Headlines of what may be said of an axis, and the kind of its assertion."""
+    page, factor = question.design, question.design.factor(question.factor)
+    metric = page.study.table.metric.name
+    labels = [factor.levels[of] for of in naming.levels]
+    ends = [f"{values[of]} at {factor.levels[of]}" for of in naming.levels]
+    up = bool(question.tests.estimate[at] > 0)
+    level = f"{factor.label} {labels[0]}"
+    match naming.rule:
+        case "trend" | "tends":
+            parts = [(factor.label, up, "with" if naming.rule == "trend" else "at")]
+            return [words.trends(metric, parts, text) for text in (", ".join(ends), "")], "trend"
+        case "best":
+            by, second = (
+                _gap(question, naming.levels[0], naming.second),
+                factor.levels[naming.second],
+            )
+            best = words.best_text(page)
+            value = values[naming.levels[0]]
+            return [words.is_best(level, best, text, by, second) for text in (value, "")], "best"
+        case "above" | "below":
+            return [words.level_apart(level, up, size(question, at))], "level"
+        case "peak":
+            return [
+                words.peaks(metric, factor.label, labels[0], labels[-1], words.extreme(page))
+            ], "peak"
+        case _:
+            return [words.depends(metric, factor.label, *ends)], "differ"
+
+
+def _gap(question: Question, first: int, second: int) -> str:
+    tests = contrasts.pairs(question.design, question.factor, [(first, second)])
+    if not len(tests):
+        return ""
+    return words.size_text(question.design, float(tests.estimate[0]), float(tests.error[0]))
+
+
+def slopes(page: Design, name: str) -> Floats:
+    """The trend of each unit over the levels that it has; without units of each row."""
+    if page.unit == "counts":
+        return np.zeros(0)
+    d = contrasts.arrange(page, name)
+    by_unit = mean(d, 1)
+    by_unit = by_unit[np.isfinite(by_unit).all(axis=1)]
+    steps = np.arange(by_unit.shape[1]) - (by_unit.shape[1] - 1) / 2
+    slopes: Floats = by_unit @ steps
+    return slopes
+
+
+def _rivals_and_edge(question: Question, naming: Naming, means: Floats) -> list[str]:
+    """Levels that can't be told from the best, and whether the best is the last that was tried."""
+    page = question.design
+    if question.kind == "condition":
+        return []
+    factor = page.factor(question.factor)
+    texts = []
+    if naming.rivals and naming.rule in ("above", "best"):
+        names = [factor.levels[of] for of in naming.rivals]
+        ends = f"{len(names)} levels between {names[0]} and {names[-1]}"
+        few = words.listed(names) if len(names) <= 6 else ends
+        texts.append(f"{few} can't be told from the best.")
+    top = int(np.nanargmax(page.sign * means))
+    there = np.flatnonzero(np.isfinite(means))
+    if (
+        naming.rule in ("trend", "best", "above", "tends")
+        and top in (there[0], there[-1])
+        and len(there) > 2
+    ):
+        edge = "largest" if top == there[-1] else "smallest"
+        texts.append(
+            f"The best {factor.label}, {factor.levels[top]}, is the {edge} tried: the optimum may "
+            "lie beyond."
+        )
+    return texts
+
+
+def _say_condition(question: Question) -> Said:
+    """Of conditions that are names: the largest shown difference."""
+    page, tests, adjusted = question.design, question.tests, question.adjusted
+    shown = np.flatnonzero(adjusted <= 0.05).tolist()
+    if not shown:
+        return Said(question, (), False, (), (), ())
+    label = page.factor(question.factor).levels
+    at = max(shown, key=lambda at: abs(float(tests.estimate[at])))
+    up = tests.estimate[at] > 0
+    first, second = (tests.first, tests.second) if up else (tests.second, tests.first)
+    metric = page.study.table.metric.name
+    p, capped = float(adjusted[at]), bool(tests.capped[at])
+    text = words.higher_at(
+        metric, label[int(first[at])], label[int(second[at])], size(question, at)
+    )
+    end = words.at_most_likely(p, capped=capped)
+    reach = f"{words.population(page)}{end}"
+    line = f"The difference is {positive_interval(question, at)} ({words.p_text(p)}), {reach}."
+    assertions = tuple(
+        assertion(
+            question, at, "differ", [label[int(tests.first[at])], label[int(tests.second[at])]]
+        )
+        for at in shown
+    )
+    also = words.clause(f"{text}.", likely=is_likely(p, capped=capped))
+    return Said(question, ((text, p),), capped, (line,), (also,), assertions)
+
+
+def say_cell(question: Question) -> Said:
+    """Of the setting with the best mean."""
+    if not question.shown:
+        return Said(question, (), False, (), (), ())
+    page, tests = question.design, question.tests
+    one, two = page.factor(question.factor), page.factor(question.other)
+    place = int(tests.first[0]), int(tests.second[0])
+    d = contrasts.by_row(page, question.factor, question.other)
+    value = float(mean(d[:, place[0], place[1]], 0))
+    names = f"{one.label} {one.levels[place[0]]}", f"{two.label} {two.levels[place[1]]}"
+    p, capped = question.p, bool(tests.capped[0])
+    shown_value = words.mean_text(page, value, float(tests.error[0]))
+    text = words.stands_out(*names, shown_value, size(question, 0), bool(tests.estimate[0] > 0))
+    end = words.at_most_likely(p, capped=capped)
+    beyond = f"{positive_interval(question, 0)} beyond what its levels give ({words.p_text(p)})"
+    evidence = f"{beyond}, {words.population(page)}{end}."
+    also = words.clause(f"{text}.", likely=is_likely(p, capped=capped))
+    levels = one.levels[place[0]], two.levels[place[1]]
+    shorter = text.split(":")[0]
+    return Said(
+        question, ((text, p), (shorter, p)), capped, (evidence,),
+        (also, "The means of its levels contain that setting."),
+        (assertion(question, 0, "cell", levels),),
+    )  # fmt: skip
+
+
+def say_interaction(question: Question) -> Said:
+    """Of what depends on a name; the first of them in a headline."""
+    page, adjusted = question.design, question.adjusted
+    name = page.factor(question.factor)
+    shown = sorted(np.flatnonzero(adjusted <= 0.05).tolist(), key=lambda at: float(adjusted[at]))
+    lines, assertions = [], []
+    for at in shown:
+        axis = page.factor(question.axes[at])
+        p = float(adjusted[at])
+        details = _by_level(page, question.factor, question.axes[at])
+        text = words.effect_depends(axis.label, name.label).replace(words.LIKELY, "")
+        lines.append(f"{text} ({words.p_text(p)}){f': {details}' if details else ''}.")
+        said = assertion(question, at, "interaction", (name.label, axis.label))
+        assertions.append(replace(said, factor=f"{question.factor} × {question.axes[at]}"))
+    heads = tuple(
+        (
+            words.effect_depends(page.factor(question.axes[at]).label, name.label),
+            float(adjusted[at]),
+        )
+        for at in shown[:1]
+    )
+    evidence = tuple(lines)
+    return Said(question, heads, page.capped, evidence, evidence, tuple(assertions))
+
+
+def _by_level(page: Design, name: str, axis: str) -> str:
+    """Where each name is best along an axis; along a condition, its lead on the baseline."""
+    one, two = page.factor(name), page.factor(axis)
+    m = mean(contrasts.by_row(page, name, axis), 0)
+    if not np.isfinite(m).all() or len(one.levels) > 6:
+        return ""
+    if two.role != "condition":
+        best = (page.sign * m).argmax(axis=1).tolist()
+        last = len(two.levels) - 1
+        ends = ["" if 0 < at < last or last < 2 else ", the edge of the grid" for at in best]
+        return "best at " + "; ".join(
+            f"{two.levels[at]} for {label}{end}"
+            for label, at, end in zip(one.levels, best, ends, strict=True)
+        )
+    if one.baseline is None:
+        return ""
+    texts: list[str] = []
+    for of, label in enumerate(one.levels):
+        if of == one.baseline:
+            continue
+        gains = m[of] - m[one.baseline]
+        parts = [
+            words.signed(page, float(gain), 0.0, bare=bool(texts or at))
+            + ("" if texts else f" at {two.levels[at]}")
+            for at, gain in enumerate(gains)
+        ]
+        texts.append(f"{label} {', '.join(parts)}")
+    return "; ".join(texts)

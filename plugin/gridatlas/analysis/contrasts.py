@@ -1,0 +1,721 @@
+"""Contrasts of a factor's levels, with the error that the design gives them.
+
+Values are arranged as d[unit, row, level], rows being all combinations of the other factors. A
+contrast is Σ w d̄ over the levels, Σ w = 0; its error is √(MS · Σw² / (U R)). MS comes from one of
+three strata: unit × row × level, unit × level, or the contrast's own scatter over units; the first
+two are pooled unless an F test at 0.25 parts them (Bancroft 1964). Without units, rows are units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.table import Bools, Codes, Floats
+
+PART = 0.25
+"""Below this p one stratum isn't pooled with another."""
+ROBUST = 10
+"""Degrees of freedom of the units from which on each contrast has its own scatter."""
+AT_ONCE = 4_000_000
+"""Values in memory at once."""
+MANY_PAIRS = 2_000
+"""Pairs from which on each has its own scatter, which is quicker and safe."""
+FEWEST_COUNTS = 10
+"""Successes, and failures, below which counts are tested exactly."""
+THE_OTHERS, TREND = -1, -2
+"""Second of a contrast: the mean of all other levels; or the first is nothing, it's the trend."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tests:
+    """Contrasts, one per place of each array.
+
+    Attributes:
+        first, second: Levels, or `THE_OTHERS`, or `TREND`. Of cells: places along the two axes.
+        estimate: In the unit of the values, or in logs.
+        error: Standard error.
+        df: Degrees of freedom; inf for counts.
+        p: Two-sided and unadjusted; nan where there is no test.
+        capped: Whether nothing more than likely is allowed.
+        rows: How many rows it uses.
+    """
+
+    first: Codes
+    second: Codes
+    estimate: Floats
+    error: Floats
+    df: Floats
+    p: Floats
+    capped: Bools
+    rows: Codes
+
+    def __len__(self) -> int:
+        return len(self.p)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """Mean squares with their degrees of freedom, and whether pooling was thin."""
+
+    ms: Floats
+    df: Floats
+    thin: Bools
+
+
+def arrange(design: Design, *names: str, rows: Sequence[str] | None = None) -> Floats:
+    """Values as (unit, row, level, …), of a page without counts; without units rows are units."""
+    axes = [design.names.index(name) for name in names]
+    moved = np.moveaxis(design.y, [design.y.ndim - 1, *axes], [0, *range(-len(axes), 0)])
+    levels = moved.shape[moved.ndim - len(axes) :]
+    d: Floats = moved.reshape(moved.shape[0], -1, *levels)
+    if design.unit in ("rows", "counts", "none"):
+        d = d.reshape(-1, 1, *levels)
+    return d
+
+
+def arrange_counts(design: Design, *names: str) -> tuple[Floats, Floats, Floats]:
+    """Values, successes and trials as (row, level, …)."""
+    axes = [design.names.index(name) for name in names]
+    all_three = []
+    for array in (design.y[..., 0], design.k, design.n):
+        assert array is not None
+        moved = np.moveaxis(array, axes, [*range(-len(axes), 0)])
+        all_three.append(moved.reshape(-1, *moved.shape[moved.ndim - len(axes) :]))
+    return all_three[0], all_three[1], all_three[2]
+
+
+def by_row(design: Design, *names: str) -> Floats:
+    """Values as (row, level, …), rows of all units together."""
+    d = arrange(design, *names)
+    return d.reshape(-1, *d.shape[2:])
+
+
+def pvalues(estimate: Floats, error: Floats, df: Floats) -> Floats:
+    """Two-sided p of t; of the normal distribution where df is infinite. nan without a test."""
+    from scipy import special
+
+    with np.errstate(all="ignore"):
+        t = np.abs(estimate) / error
+        p = 2 * np.where(
+            np.isinf(df), special.ndtr(-t), special.stdtr(np.where(np.isinf(df), 1, df), -t)
+        )
+    return np.where((df >= 2) & np.isfinite(t), p, np.nan)
+
+
+def reach(df: Floats | float, confidence: float = 0.975) -> Floats:
+    """Quantiles of t, and of the normal distribution where df is infinite."""
+    from scipy import special
+
+    df = np.asarray(df, float)
+    normal = special.ndtri(confidence)
+    with np.errstate(all="ignore"):
+        found: Floats = np.where(
+            np.isfinite(df) & (df > 0), special.stdtrit(np.clip(df, 1, 1e9), confidence), normal
+        )
+    return found
+
+
+def exceeds(df: Floats | float, over: Floats | float, ratio: Floats) -> Floats:
+    """The chance of an F of df and `over` as large as the ratio; 1 where one of them is 0."""
+    from scipy import special
+
+    df, over = np.asarray(df, float), np.asarray(over, float)
+    with np.errstate(all="ignore"):
+        p = special.fdtrc(np.maximum(df, 1), np.maximum(over, 1), np.maximum(ratio, 0))
+    return np.where((df > 0) & (over > 0) & ~np.isnan(ratio), p, 1.0)
+
+
+def crossed(d: Floats) -> tuple[Floats, bool]:
+    """The units and rows that have all levels; and whether all units have the same rows.
+
+    Where they haven't, rows of units that lack one are nan.
+    """
+    levels = tuple(range(2, d.ndim))
+    there = np.asarray(np.isfinite(d).all(axis=levels))
+    d = d[there.any(axis=1)][:, there.any(axis=0)]
+    there = np.asarray(np.isfinite(d).all(axis=levels))
+    whole = bool(there.all())
+    return (
+        d if whole else np.where(there.reshape(*there.shape, *[1] * len(levels)), d, np.nan)
+    ), whole
+
+
+def strata(d: Floats, dim: int, *, own_only: bool) -> Scatter | None:
+    """The scatter that all contrasts share; None where only their own may be used.
+
+    Args:
+        d: (unit, row, level), complete, less all that isn't tested: the mean over the levels, or
+            what two axes give.
+        dim: The dimension of what is tested: levels − 1, or (A − 1)(B − 1) for cells.
+    """
+    units, rows, _ = d.shape
+    if own_only or units - 1 >= ROBUST or units < 2 or dim < 1:
+        return None
+    by_unit = d.mean(axis=1)
+    rest = d - by_unit[:, None] - d.mean(axis=0) + by_unit.mean(axis=0)
+    df1, df2 = (units - 1) * (rows - 1) * dim, (units - 1) * dim
+    ss1 = (rest**2).sum()
+    ss2 = rows * (((by_unit - by_unit.mean(axis=0)) ** 2).sum())
+    with np.errstate(all="ignore"):
+        apart = df1 == 0 or exceeds(df2, df1, np.asarray(ss2 / df2 / (ss1 / max(df1, 1)))) < PART
+    if apart:
+        return Scatter(np.asarray(ss2 / df2), np.asarray(float(df2)), np.asarray(False))
+    pooled = (ss1 + ss2) / (df1 + df2)
+    return Scatter(np.asarray(pooled), np.asarray(float(df1 + df2)), np.asarray(df2 < 4))
+
+
+def with_own(shared: Scatter | None, own: Floats, df: float) -> Scatter:
+    """Each contrast's scatter: what all share, unless its own exceeds that."""
+    if shared is None:
+        return Scatter(own, np.full(own.shape, float(df)), np.zeros(own.shape, bool))
+    with np.errstate(all="ignore"):
+        ratio = np.where(shared.ms > 0, own / shared.ms, np.where(own > 0, np.inf, 0.0))
+    take = exceeds(df, shared.df, ratio) < PART
+    return Scatter(
+        np.where(take, own, shared.ms),
+        np.where(take, df, shared.df),
+        np.where(take, False, shared.thin),
+    )
+
+
+def judged(
+    design: Design, first: Codes, second: Codes, estimate: Floats, scatter: Scatter,
+    per: Floats | float, rows: Codes | int, signs: Floats | None = None,
+) -> Tests:  # fmt: skip
+    """Contrasts with their p-values.
+
+    Args:
+        per: Σw² / (U R): what a mean square is multiplied by.
+        signs: Of blocks: the share whose own contrast has the sign of the estimate.
+    """
+    size = np.abs(design.y[np.isfinite(design.y)]).max(initial=0.0)
+    ms = np.where(scatter.ms > 1e-24 * size**2, scatter.ms, 0.0)
+    floored = ms <= design.floor
+    ms = np.maximum(ms, design.floor)
+    error = np.sqrt(ms * per)
+    df = np.broadcast_to(scatter.df, estimate.shape).astype(float)
+    p = pvalues(estimate, error, np.where(ms > 0, df, 0.0))
+    if signs is not None:
+        p = np.where((signs < 0.5) & np.isfinite(p), 1.0, p)
+    capped = np.broadcast_to(scatter.thin | floored, estimate.shape) | design.capped
+    return Tests(
+        first, second, estimate, error, df, p, capped, np.broadcast_to(rows, estimate.shape)
+    )
+
+
+def joined(parts: Sequence[Tests]) -> Tests:
+    """Tests one after another."""
+    return Tests(*(
+        np.concatenate([np.atleast_1d(getattr(part, name)) for part in parts])
+        for name in Tests.__slots__
+    ))  # fmt: skip
+
+
+def nothing() -> Tests:
+    """No tests."""
+    whole, real = np.zeros(0, np.intp), np.zeros(0)
+    return Tests(whole, whole, real, real, real, real, np.zeros(0, bool), whole)
+
+
+def _agreeing(design: Design, by_unit: Floats, estimate: Floats) -> Floats | None:
+    """The share of blocks whose contrast, (unit, contrast), has the sign of the estimate."""
+    if design.unit != "block":
+        return None
+    same: Floats = (np.sign(by_unit) == np.sign(estimate)).mean(axis=0)
+    return same
+
+
+# --- pairs ----------------------------------------------------------------------------------------
+
+
+def pairs(design: Design, name: str, chosen: Sequence[tuple[int, int]]) -> Tests:
+    """Pairs of levels, each the first less the second, over the rows that both have."""
+    if not chosen or design.unit == "none":
+        return nothing()
+    first, second = np.array(chosen, np.intp).T
+    if design.unit == "counts":
+        return _count_pairs(design, name, first, second)
+    d = arrange(design, name)
+    if design.unit == "item" and d.shape[1] == 1 and _binary(design, d):
+        return _discordant(design, d[:, 0], first, second)
+    fixed = fixed_levels(design, name)
+    keep = ~(fixed[first] & fixed[second])
+    first, second = first[keep], second[keep]
+    unshared = _unshared(design, d, first, second)
+    parts = [
+        _welch(design, d, int(a), int(b))
+        for a, b in zip(first[unshared], second[unshared], strict=True)
+    ]
+    first, second = first[~unshared], second[~unshared]
+    levels = np.isfinite(d).any(axis=(0, 1))
+    gaps = not np.isfinite(d[:, :, levels]).all()
+    whole = d[:, :, levels]
+    alone = gaps or levels.sum() == 3 or bool(fixed.any())
+    shared = None if alone else strata(
+        whole - whole.mean(axis=2, keepdims=True), levels.sum() - 1, own_only=design.own_only
+    )  # fmt: skip
+    own = design.own_only or len(d) - 1 >= ROBUST or d.shape[1] == 1 or len(first) > MANY_PAIRS
+    if not len(first):
+        pass
+    elif not alone or own:
+        parts.append(_own_pairs(design, d, first, second, shared))
+    else:
+        parts += [
+            _pair_alone(design, d, int(a), int(b)) for a, b in zip(first, second, strict=True)
+        ]
+    return joined(parts) if parts else nothing()
+
+
+def fixed_levels(design: Design, name: str) -> Bools:
+    """Levels that have one number in all replicates of each row, while another level hasn't."""
+    d = arrange(design, name)
+    fixed = np.zeros(d.shape[2], bool)
+    if design.unit != "replicate" or len(d) < 2:
+        return fixed
+    there = np.isfinite(d)
+    low = np.where(there, d, np.inf).min(axis=0)
+    high = np.where(there, d, -np.inf).max(axis=0)
+    repeated = there.sum(axis=0) >= 2
+    fixed = repeated.any(axis=0) & ((high == low) | ~repeated).all(axis=0)
+    moving = (repeated & (high > low)).any(axis=0)
+    return fixed if moving.any() else np.zeros(len(fixed), bool)
+
+
+def _binary(design: Design, d: Floats) -> bool:
+    there = d[np.isfinite(d)]
+    return bool(np.isin(there, [0.0, design.study.scale]).all())
+
+
+def _unshared(design: Design, d: Floats, first: Codes, second: Codes) -> Bools:
+    """Pairs of which fewer than half of the runs have a partner of the same number."""
+    if design.unit != "replicate":
+        return np.zeros(len(first), bool)
+    has = np.isfinite(d).any(axis=1).astype(float)
+    both = has.T @ has
+    runs = has.sum(axis=0)
+    few: Bools = 2 * both[first, second] < 0.5 * (runs[first] + runs[second])
+    return few
+
+
+def _welch(design: Design, d: Floats, a: int, b: int) -> Tests:
+    """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom."""
+    there = np.isfinite(d)
+    rows = there[:, :, a].any(axis=0) & there[:, :, b].any(axis=0)
+    sides = [d[:, rows, level] for level in (a, b)]
+    used = int(rows.sum())
+    if not used:
+        return nothing()
+    means = [side[np.isfinite(side).all(axis=1)].mean(axis=1) for side in sides]
+    m = min(map(len, means))
+    if not m:
+        return nothing()
+    if m < 3:
+        none = Scatter(np.array([0.0]), np.array([0.0]), np.array([True]))
+        low = means[0].mean() - means[1].mean()
+        return judged(design, np.array([a]), np.array([b]), np.array([low]), none, 1.0, used)
+    floor = design.floor / max(1, used)
+    var = [max(float(side.var(ddof=1)), floor) / len(side) for side in means]
+    total = sum(var)
+    if total > 0:
+        df = total**2 / sum(v**2 / (len(side) - 1) for v, side in zip(var, means, strict=True))
+    else:
+        df = 0.0
+    scatter = Scatter(np.array([total]), np.array([min(df, 2.0 * (m - 1))]), np.array([m < 5]))
+    estimate = np.array([means[0].mean() - means[1].mean()])
+    # The floor is in the variances already.
+    bare = replace(design, floor=0.0)
+    return judged(bare, np.array([a]), np.array([b]), estimate, scatter, 1.0, used)
+
+
+def _own_pairs(
+    design: Design, d: Floats, first: Codes, second: Codes, shared: Scatter | None
+) -> Tests:
+    """Pairs over the units' own differences, each over the rows that both levels have."""
+    there = np.isfinite(d)
+    filled = np.where(there, d, 0.0)
+    weight = there.astype(float)
+    counts, total, squares, signs = (np.zeros(len(first)) for _ in range(4))
+    n_rows = np.zeros((d.shape[2], d.shape[2]))
+    by_unit = np.full((len(d), len(first)), np.nan)
+    for at, (x, w) in enumerate(zip(filled, weight, strict=True)):
+        both = w.T @ w
+        n_rows = np.maximum(n_rows, both)
+        sums = x.T @ w
+        with np.errstate(all="ignore"):
+            by_unit[at] = ((sums - sums.T) / both)[first, second]
+    has = np.isfinite(by_unit)
+    counts = has.sum(axis=0)
+    total = np.where(has, by_unit, 0.0).sum(axis=0)
+    with np.errstate(all="ignore"):
+        estimate = total / counts
+        squares = np.where(has, (by_unit - estimate) ** 2, 0.0).sum(axis=0)
+        own = squares / (counts - 1)
+        signs = np.where(has, np.sign(by_unit) == np.sign(estimate), False).sum(axis=0) / counts
+    rows = n_rows[first, second]
+    # In the scale of single values: a unit's mean is over `rows`, and Σw² is 2.
+    ms = np.where(counts >= 2, own * rows / 2, 0.0)
+    scatter = (
+        with_own(shared, ms, len(d) - 1)
+        if shared
+        else Scatter(ms, np.maximum(counts - 1.0, 0.0), np.zeros(len(ms), bool))
+    )
+    with np.errstate(all="ignore"):
+        per = 2 / (counts * rows)
+    used = counts if design.unit == "rows" else rows
+    return judged(
+        design, first, second, estimate, scatter, per, used.astype(np.intp),
+        signs if design.unit == "block" else None,
+    )  # fmt: skip
+
+
+def _pair_alone(design: Design, d: Floats, a: int, b: int) -> Tests:
+    """A pair whose strata are those of its two levels."""
+    return weighted(design, d[:, :, [a, b]], np.array([[1.0, -1.0]]), 1, [a], [b])
+
+
+def _count_pairs(design: Design, name: str, first: Codes, second: Codes) -> Tests:
+    """Pairs of counts, each with the share of its two levels, over the rows that both have."""
+    d, k, n = arrange_counts(design, name)
+    step = max(1, AT_ONCE // max(1, len(d)))
+    parts = []
+    for start in range(0, len(first), step):
+        a, b = first[start : start + step], second[start : start + step]
+        there = (n[:, a] > 0) & (n[:, b] > 0)
+        rows = there.sum(axis=0)
+        with np.errstate(all="ignore"):
+            share = (k[:, a] + k[:, b]) / (n[:, a] + n[:, b])
+            spread = share * (1 - share) * (1 / n[:, a] + 1 / n[:, b])
+            error = np.sqrt(np.where(there, spread, 0.0).sum(axis=0)) / rows * design.study.scale
+            estimate = np.where(there, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
+        df = np.where(rows > 0, np.inf, 0.0)
+        p = pvalues(estimate, error, df)
+        sums = [np.where(there, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
+        k1, n1, k2, n2 = sums
+        few = np.minimum(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS
+        for at in np.flatnonzero(few & (rows > 0)).tolist():
+            p[at] = fisher(*(float(x[at]) for x in sums))
+        capped = np.full(len(a), design.capped)
+        parts.append(Tests(a, b, estimate, error, df, p, capped, rows.astype(np.intp)))
+    return joined(parts)
+
+
+def _discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
+    """One row of outcomes 0/1 by item: the exact binomial test of those that differ."""
+    difference = d[:, first] - d[:, second]
+    there = np.isfinite(difference)
+    units = there.sum(axis=0)
+    estimate = mean(difference, 0)
+    ms = np.where(there, (difference - estimate) ** 2, 0.0).sum(axis=0) / np.maximum(units - 1, 1)
+    scatter = Scatter(ms / 2, units - 1.0, np.zeros(len(ms), bool))
+    found = judged(design, first, second, estimate, scatter, 2 / np.maximum(units, 1), 1)
+    return replace(found, p=np.where(units >= 3, mcnemar(difference), np.nan))
+
+
+def mcnemar(differences: Floats) -> Floats:
+    """McNemar's exact test of outcomes, (item, pair): p of as many ups among those that differ."""
+    from scipy import special
+
+    up, down = (differences > 0).sum(axis=0), (differences < 0).sum(axis=0)
+    exact = 2 * special.bdtr(np.minimum(up, down), np.maximum(up + down, 1), 0.5)
+    return np.where(up + down > 0, np.minimum(exact, 1.0), 1.0)
+
+
+# --- contrasts of all levels ----------------------------------------------------------------------
+
+
+def weighted(
+    design: Design, d: Floats, weights: Floats, dim: int, first: Sequence[int],
+    second: Sequence[int], centred: Floats | None = None,
+) -> Tests:  # fmt: skip
+    """Contrasts over units and rows that have all levels.
+
+    Args:
+        d: (unit, row, level).
+        weights: (contrast, level).
+        dim: As in `strata`.
+        centred: Of complete d; by default less the mean over the levels.
+    """
+    labels = np.array(first, np.intp), np.array(second, np.intp)
+    d, whole = crossed(d)
+    squares = (weights**2).sum(axis=1)
+    if not d.size:
+        return nothing()
+    units = len(d)
+    means = d.mean(axis=1) if whole else mean(d, 1)
+    by_unit = means @ weights.T
+    estimate = by_unit.mean(axis=0)
+    if units < 2:
+        none = Scatter(np.zeros(len(weights)), np.zeros(len(weights)), np.zeros(len(weights), bool))
+        return judged(design, *labels, estimate, none, 1.0, d.shape[1])
+    rows = d.shape[1] if whole else 1
+    own = rows * by_unit.var(axis=0, ddof=1) / squares
+    shared = None
+    if whole:
+        rest = d - d.mean(axis=2, keepdims=True) if centred is None else centred
+        shared = strata(rest, dim, own_only=design.own_only)
+    scatter = with_own(shared, own, units - 1)
+    used = units if design.unit == "rows" else d.shape[1]
+    signs = _agreeing(design, by_unit, estimate)
+    return judged(design, *labels, estimate, scatter, squares / (units * rows), used, signs)
+
+
+def counted(
+    design: Design, d: Floats, k: Floats, n: Floats, weights: Floats, first: Sequence[int],
+    second: Sequence[int],
+) -> Tests:  # fmt: skip
+    """Contrasts of counts, (row, level), with the binomial error of the levels' common share."""
+    labels = np.array(first, np.intp), np.array(second, np.intp)
+    there = np.asarray((n > 0).all(axis=1))
+    d, k, n = d[there], k[there], n[there]
+    if not len(k):
+        return nothing()
+    share = k.sum(axis=1) / n.sum(axis=1)
+    scale = design.study.scale
+    estimate = d.mean(axis=0) @ weights.T
+    spread = ((share * (1 - share))[:, None] / n).sum(axis=0) / len(k) ** 2
+    error = np.sqrt(spread @ (weights**2).T) * scale
+    df = np.full(len(weights), np.inf)
+    p = pvalues(estimate, error, df)
+    successes, trials = k.sum(axis=0), n.sum(axis=0)
+    capped = np.full(len(weights), design.capped)
+    for at, w in enumerate(weights):
+        if labels[1][at] == TREND:
+            sides = [successes, trials - successes]
+            if any(side.sum() < FEWEST_COUNTS for side in sides):
+                p[at] = np.nan
+            continue
+        up, down = w > 0, w < 0
+        k1, n1, k2, n2 = (float(x[side].sum()) for side in (up, down) for x in (successes, trials))
+        if min(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS:
+            p[at] = fisher(k1, n1, k2, n2)
+    return Tests(*labels, estimate, error, df, p, capped, np.full(len(p), len(k)))
+
+
+def fisher(k1: float, n1: float, k2: float, n2: float) -> float:
+    """Fisher's exact test, two-sided: all tables that are at most as likely."""
+    from scipy import special
+
+    def choose(n: Floats | float, k: Floats) -> Floats:
+        found: Floats = (
+            special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(np.subtract(n, k) + 1)
+        )
+        return found
+
+    total = k1 + k2
+    x = np.arange(max(0.0, total - n2), min(n1, total) + 1)
+    logs = choose(n1, x) + choose(n2, total - x)
+    here = choose(n1, np.array(k1)) + choose(n2, np.array(k2))
+    law = np.exp(logs - logs.max())
+    return float(min(1.0, law[logs <= here + 1e-7].sum() / law.sum()))
+
+
+def levels(design: Design, name: str) -> Tests:
+    """Each level of an ordered factor against the mean of the others, and last the trend.
+
+    Levels that more than half of the rows lack take no part. Two levels have a trend alone. The
+    trend's estimate is the fitted difference between the last level and the first.
+    """
+    if design.unit == "none":
+        return nothing()
+    if design.unit == "counts":
+        columns = arrange_counts(design, name)
+        there = np.asarray(columns[2] > 0)
+    else:
+        d = arrange(design, name)
+        there = np.isfinite(d).reshape(-1, d.shape[2])
+        has: Bools = np.asarray(np.isfinite(d).any(axis=1))
+    rows = np.asarray(there.any(axis=1))
+    kept = np.flatnonzero(there[rows].mean(axis=0) >= 0.5) if rows.any() else np.zeros(0, np.intp)
+    count = len(kept)
+    if count < 2:
+        return nothing()
+    weights, first, second = level_weights(kept)
+    if design.unit == "counts":
+        of_d, k, n = (x[:, kept] for x in columns)
+        return counted(design, of_d, k, n, weights, first, second)
+    if (
+        design.unit == "replicate"
+        and has[:, kept].all(axis=1).sum() < 0.5 * has[:, kept].any(axis=1).sum()
+    ):
+        return nothing()
+    bare = replace(design, own_only=design.own_only or bool(fixed_levels(design, name).any()))
+    return weighted(bare, d[:, :, kept], weights, count - 1, first, second)
+
+
+def level_weights(kept: Codes) -> tuple[Floats, list[int], list[int]]:
+    """Weights (contrast, level) with what they compare: each level with the others; the trend."""
+    count = len(kept)
+    steps = np.arange(count) - (count - 1) / 2
+    trend = steps / (steps**2).sum() * (count - 1)
+    if count == 2:
+        return trend[None], [int(kept[-1])], [TREND]
+    each = (np.eye(count) * count - 1) / (count - 1)
+    return (
+        np.vstack([each, trend]),
+        [*kept.tolist(), int(kept[-1])],
+        [THE_OTHERS] * count + [TREND],
+    )
+
+
+# --- cells, the best of each, interactions --------------------------------------------------------
+
+
+def cell(design: Design, one: str, two: str) -> Tests:
+    """The setting with the best mean against what its levels give, towards better: one-sided.
+
+    p is multiplied by the number of settings.
+    """
+    if design.unit in ("none", "rows"):
+        return nothing()
+    if design.unit == "counts":
+        d, k, n = arrange_counts(design, one, two)
+        there = np.asarray((n > 0).all(axis=(1, 2)))
+        d, k, n = d[there], k[there], n[there]
+    else:
+        d, whole = crossed(arrange(design, one, two))
+        if not whole:
+            return nothing()
+    if not d.size:
+        return nothing()
+    a, b = d.shape[-2:]
+    if a < 2 or b < 2 or a * b < 5:
+        return nothing()
+    means = d.reshape(-1, a, b).mean(axis=0)
+    best = np.unravel_index(int((design.sign * means).argmax()), means.shape)
+    weights = np.outer(np.eye(a)[best[0]] - 1 / a, np.eye(b)[best[1]] - 1 / b).reshape(1, -1)
+    place = [int(best[0])], [int(best[1])]
+    if design.unit == "counts":
+        found = counted(
+            design,
+            d.reshape(len(d), -1),
+            k.reshape(len(d), -1),
+            n.reshape(len(d), -1),
+            weights,
+            *place,
+        )
+    else:
+        centred = d - d.mean(axis=2, keepdims=True) - d.mean(axis=3, keepdims=True)
+        centred = (centred + d.mean(axis=(2, 3), keepdims=True)).reshape(*d.shape[:2], -1)
+        flat = d.reshape(*d.shape[:2], -1)
+        found = weighted(design, flat, weights, (a - 1) * (b - 1), *place, centred)
+    better = design.sign * found.estimate > 0
+    return replace(found, p=np.where(better, np.minimum(1.0, found.p / 2 * a * b), found.p * 0 + 1))
+
+
+def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, Codes]:
+    """Pairs of levels, each at the best of its cells.
+
+    p is multiplied by the number of the winner's cells: which of them was lucky is chosen.
+
+    Returns:
+        The pairs, and of each level the place of its best cell along the axes; −1 without one.
+    """
+    count = len(design.factor(name).levels)
+    none = np.full((count, len(axes)), -1, np.intp)
+    if design.unit not in ("replicate", "counts"):
+        return nothing(), none
+    if design.unit == "counts":
+        columns = [x.reshape(len(x), count, -1) for x in arrange_counts(design, name, *axes)]
+        shape = tuple(len(design.factor(axis).levels) for axis in axes)
+        d = columns[0][None]
+    else:
+        d = arrange(design, name, *axes)
+        shape = d.shape[3:]
+        d = d.reshape(*d.shape[:2], count, -1)
+    there = np.isfinite(d).all(axis=(0, 1))
+    means = np.where(there, design.sign * np.where(there, d, 0.0).mean(axis=(0, 1)), -np.inf)
+    best = means.argmax(axis=1)
+    tried = there.sum(axis=1)
+    shared = None
+    if design.unit == "replicate" and there.any():
+        cells = d[:, :, there]
+        shared = strata(
+            cells - cells.mean(axis=2, keepdims=True), cells.shape[2] - 1, own_only=design.own_only
+        )
+    parts = []
+    able = [at for at in range(count) if tried[at]]
+    for at, a in enumerate(able):
+        for b in able[at + 1 :]:
+            if design.unit == "counts":
+                of_d, k, n = (x[:, [a, b], best[[a, b]]] for x in columns)
+                found = counted(design, of_d, k, n, np.array([[1.0, -1.0]]), [a], [b])
+            else:
+                pair = np.stack([d[:, :, a, best[a]], d[:, :, b, best[b]]], 2)
+                by_unit = (pair[:, :, 0] - pair[:, :, 1]).mean(axis=1)
+                own = pair.shape[1] * by_unit.var(ddof=1, keepdims=True) / 2
+                scatter = with_own(shared, own, len(pair) - 1)
+                per = 2 / (pair.shape[0] * pair.shape[1])
+                labels = np.array([a]), np.array([b])
+                estimate = np.array([by_unit.mean()])
+                found = judged(design, *labels, estimate, scatter, per, pair.shape[1])
+            if len(found):
+                winner = a if design.sign * found.estimate[0] > 0 else b
+                parts.append(replace(found, p=np.minimum(1.0, found.p * tried[winner])))
+    places = np.stack(np.unravel_index(best, shape), 1)
+    return (joined(parts) if parts else nothing()), np.where(tried[:, None] > 0, places, -1)
+
+
+def interaction(design: Design, one: str, two: str) -> float:
+    """The p of an interaction, by F over units (or the other rows), or by χ²; nan without one."""
+    from scipy import special
+
+    if design.unit == "none":
+        return np.nan
+    if design.unit == "counts":
+        d, k, n = arrange_counts(design, one, two)
+        there = np.asarray((n > 0).all(axis=(1, 2)))
+        d, k, n = d[there], k[there], n[there]
+        if not len(k) or min(k.shape[1:]) < 2:
+            return np.nan
+        share = (k.sum(axis=(1, 2)) / n.sum(axis=(1, 2)))[:, None, None]
+        m = d.mean(axis=0) / design.study.scale
+        var = float((share * (1 - share) / n).mean(axis=(1, 2)).sum()) / len(k) ** 2
+        if min(k.sum(), (n - k).sum()) < FEWEST_COUNTS or var <= 0:
+            return np.nan
+    else:
+        d = arrange(design, one, two)
+        # A level that was measured once scatters otherwise: its pairs are tested by themselves.
+        d = d[:, :, ~fixed_levels(design, one)][:, :, :, ~fixed_levels(design, two)]
+        d, _ = crossed(d)
+        if not d.size or min(d.shape[2:]) < 2 or len(d) < 2:
+            return np.nan
+        by_unit = mean(d, 1)
+        m = by_unit.mean(axis=0)
+    rest = m - m.mean(axis=0) - m.mean(axis=1, keepdims=True) + m.mean()
+    dim = (m.shape[0] - 1) * (m.shape[1] - 1)
+    if design.unit == "counts":
+        return float(special.chdtrc(dim, float((rest**2).sum()) / var))
+    each = by_unit - by_unit.mean(axis=1, keepdims=True) - by_unit.mean(axis=2, keepdims=True)
+    each = each + by_unit.mean(axis=(1, 2), keepdims=True) - rest
+    over = (len(by_unit) - 1) * dim
+    ms = max(float((each**2).sum()) / over, design.floor / d.shape[1])
+    if over < 2 or ms <= 1e-24 * np.abs(d[np.isfinite(d)]).max() ** 2:
+        return np.nan
+    return float(exceeds(dim, over, np.asarray(len(by_unit) * float((rest**2).sum()) / dim / ms)))
+
+
+def difference_by_unit(design: Design, name: str, a: int, b: int) -> Floats:
+    """The difference of two levels in each unit, over rows that both have; without units by row."""
+    d = arrange(design, name)
+    found = mean(d[:, :, a] - d[:, :, b], 1)
+    return found[np.isfinite(found)]
+
+
+def level_means(design: Design, name: str) -> tuple[Floats, Bools]:
+    """The mean of each level over rows that all have, and which rows those are.
+
+    Levels that more than half of the rows lack don't count; theirs is nan.
+    """
+    d = by_row(design, name)
+    there = np.isfinite(d)
+    some = np.asarray(there.any(axis=1))
+    kept = there[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)
+    rows = there[:, kept].all(axis=1) & some
+    means = np.full(d.shape[1], np.nan)
+    if rows.any():
+        means[kept] = d[rows][:, kept].mean(axis=0)
+    return means, rows[some]

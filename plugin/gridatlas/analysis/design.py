@@ -1,0 +1,509 @@
+"""Who speaks for whom: a study as an array, and the unit that repeats a page's contrasts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from gridatlas.analysis.table import Bools, Codes, Factor, Floats, Table
+
+REPEAT = "repeat"
+"""The replicate of rows that share a place."""
+LARGEST = 50_000_000
+"""Places of the grid of all factors: more would not fit into memory."""
+Unit = Literal["replicate", "item", "block", "counts", "rows", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """A study made ready once for all its pages.
+
+    Attributes:
+        factors: Those with an axis of the arrays, in their order; numbers ascend.
+        y: The values, in logs if `log`; nan where there is none.
+        k: Successes, like `n` (trials); None where any is unknown.
+        scale: What a share of 1 is in the metric's unit.
+        delta: The last printed decimal as a value; None where unknown.
+        groups: Of each level of the block factor, which of the blocks that move apart it is in.
+        apart: Whether these may be units.
+        copies: Replicates left out, as they repeat another's numbers.
+        failed: How many runs failed, by the labels of the levels of each factor.
+        averages: Whether all there is are averages.
+    """
+
+    table: Table
+    factors: Mapping[str, Factor]
+    y: Floats
+    k: Floats | None
+    n: Floats | None
+    log: bool
+    scale: float
+    delta: float | None
+    groups: Codes
+    apart: bool
+    copies: tuple[str, ...] = ()
+    failed: Mapping[str, Mapping[str, int]] = ()  # type: ignore[assignment]
+    averages: bool = False
+
+    def only(self, role: str) -> str | None:
+        """The factor of this role with the most levels."""
+        found = [name for name, factor in self.factors.items() if factor.role == role]
+        return max(found, key=lambda name: len(self.factors[name].levels), default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What a page's contrasts are tested with.
+
+    Attributes:
+        fixed: The level that the page is about, by factor.
+        names: Of the axes of `y` but its last, which is the unit (of length 1 without one).
+        unit: What repeats the contrasts.
+        unit_name: Its factor.
+        own_only: Whether a contrast is judged by its own scatter alone.
+        capped: Whether no answer is more than likely.
+        single: The replicate that the page is about alone.
+    """
+
+    study: Study
+    fixed: Mapping[str, int]
+    names: tuple[str, ...]
+    y: Floats
+    k: Floats | None
+    n: Floats | None
+    unit: Unit
+    unit_name: str
+    own_only: bool
+    capped: bool
+    floor: float
+    single: bool = False
+
+    def factor(self, name: str) -> Factor:
+        """A factor of the study."""
+        return self.study.factors[name]
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, else −1."""
+        return 1 if self.study.table.metric.better == "higher" else -1
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Axes with at least two levels that have a value."""
+        found = []
+        for at, name in enumerate(self.names):
+            others = tuple(axis for axis in range(self.y.ndim) if axis != at)
+            if np.isfinite(self.y).any(axis=others).sum() >= 2:
+                found.append(name)
+        return tuple(found)
+
+
+def mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """The mean of what is there; nan where nothing is."""
+    there = np.isfinite(values)
+    counts = there.sum(axis=axis)
+    sums = np.where(there, values, 0.0).sum(axis=axis)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+@np.errstate(all="ignore")
+def prepare(table: Table) -> Study:
+    """Make a study ready: failed values, logs, copies, averages and alike benchmarks are found.
+
+    Raises:
+        ValueError: The grid of all factors has more than `LARGEST` places.
+    """
+    table, averages = _observed(table)
+    table = _with_repeats(table)
+    values, failed = _failed(table)
+    scale = 100.0 if table.metric.unit == "%" else (table.metric.high or 1.0)
+    counts = table.k is not None and table.n is not None and bool(
+        len(values) and (np.isfinite(table.k) & (table.n > 0))[np.isfinite(values)].all()
+    )  # fmt: skip
+    delta = None if table.metric.decimals is None else 10.0**-table.metric.decimals
+    log = not counts and _in_logs(table, values)
+    if log:
+        middle = float(np.median(values[np.isfinite(values)]))
+        values, delta = np.log(values), None if delta is None else delta / middle
+    factors = dict(table.factors)
+    shape = tuple(len(factor.levels) for factor in factors.values())
+    if float(np.prod([1.0, *shape])) > LARGEST:
+        raise ValueError(f"the grid of all factors has more than {LARGEST:,} places: {shape}")
+    at = tuple(table.codes[name] for name in factors)
+    y = np.full(shape, np.nan)
+    if len(values):
+        y[at] = values
+    k = n = None
+    if counts and table.k is not None and table.n is not None:
+        k, n = np.full(shape, np.nan), np.full(shape, np.nan)
+        k[at], n[at] = table.k, table.n
+        k[~np.isfinite(y)] = n[~np.isfinite(y)] = np.nan
+    study = Study(table, factors, y, k, n, log, scale, delta, np.zeros(0, np.intp), False, (),
+                  failed, averages)  # fmt: skip
+    study = _without_copies(_at_the_end(study))
+    return _grouped(_without_averages(study))
+
+
+def _observed(table: Table) -> tuple[Table, bool]:
+    """The observations without aggregates, unless there is nothing else."""
+    real = np.ones(len(table.value), bool)
+    for name, factor in table.factors.items():
+        real &= ~np.isin(table.codes[name], [*factor.aggregates])
+    averages = len(real) > 0 and not real.any()
+    if averages:
+        real[:] = True
+    return _kept(table, real), averages
+
+
+def _with_levels(factor: Factor, levels: Sequence[int]) -> Factor:
+    """The factor with some of its levels, in this order."""
+    base = factor.baseline
+    return replace(
+        factor,
+        levels=tuple(factor.levels[at] for at in levels),
+        numbers=factor.numbers and tuple(factor.numbers[at] for at in levels),
+        baseline=levels.index(base) if base in levels else None,
+        aggregates=frozenset(),
+    )
+
+
+def _kept(table: Table, rows: Bools) -> Table:
+    """The observations at these rows; unused levels are dropped, and numbers ascend."""
+    factors, codes = {}, {}
+    for name, factor in table.factors.items():
+        used: list[int] = np.unique(table.codes[name][rows]).tolist()
+        if not used:
+            continue
+        if factor.numbers is not None:
+            used.sort(key=factor.numbers.__getitem__)
+        place = np.full(len(factor.levels), -1)
+        place[used] = np.arange(len(used))
+        codes[name] = place[table.codes[name][rows]]
+        factors[name] = _with_levels(factor, used)
+    n, k = (None if column is None else column[rows] for column in (table.n, table.k))
+    failed = None if table.failed is None else table.failed[rows]
+    value = table.value[rows]
+    return replace(table, factors=factors, codes=codes, value=value, n=n, k=k, failed=failed)
+
+
+def _with_repeats(table: Table) -> Table:
+    """Rows that share a place are numbered as a replicate of their own."""
+    if not len(table.value):
+        return table
+    place = np.zeros(len(table.value), np.int64)
+    for name, factor in table.factors.items():
+        place = np.unique(place * len(factor.levels) + table.codes[name], return_inverse=True)[1]
+    order = np.argsort(place, kind="stable")
+    first = np.r_[True, np.diff(place[order]) > 0]
+    number = np.empty(len(place), np.intp)
+    number[order] = np.arange(len(place)) - np.maximum.accumulate(
+        np.where(first, np.arange(len(place)), 0)
+    )
+    if not number.any():
+        return table
+    labels = tuple(str(at + 1) for at in range(int(number.max()) + 1))
+    repeat = Factor("repeat", labels, "replicate")
+    return replace(
+        table, factors={**table.factors, REPEAT: repeat}, codes={**table.codes, REPEAT: number}
+    )
+
+
+def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
+    """Values without those of failed runs, and how many failed by level."""
+    values = table.value.astype(np.float64, copy=True)
+    lost = ~np.isfinite(values)
+    if table.failed is not None:
+        lost |= table.failed
+    there = values[~lost]
+    if len(there) >= 4 and table.k is None:
+        logs = bool((there > 0).all())
+        seen = np.log(np.where(lost | (values <= 0), 1.0, values)) if logs else values
+        low, high = np.quantile(seen[~lost], [0.25, 0.75])
+        with np.errstate(all="ignore"):
+            if table.metric.better == "lower":
+                far = seen > high + 10 * (high - low)
+            else:
+                far = seen < low - 10 * (high - low)
+        lost |= far & bool(high > low)
+    values[lost] = np.nan
+    counted: dict[str, dict[str, int]] = {}
+    for name, factor in table.factors.items():
+        found = np.bincount(table.codes[name][lost], minlength=len(factor.levels))
+        counted[name] = {
+            label: int(count) for label, count in zip(factor.levels, found, strict=True) if count
+        }
+    return values, counted
+
+
+def _in_logs(table: Table, values: Floats) -> bool:
+    there = values[np.isfinite(values)]
+    metric = table.metric
+    if not len(there) or there.min() <= 0 or metric.scale == "linear":
+        return False
+    if metric.scale == "log":
+        return True
+    open_above = metric.high is None and metric.unit != "%"
+    return bool((open_above or metric.better == "lower") and there.max() > 5 * there.min())
+
+
+def _reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
+    """The study with some levels of a factor only."""
+    axis = [*study.factors].index(name)
+    y, k, n = (
+        None if array is None else np.take(array, levels, axis)
+        for array in (study.y, study.k, study.n)
+    )
+    assert y is not None
+    factors = {**study.factors, name: _with_levels(study.factors[name], levels)}
+    return replace(study, factors=factors, y=y, k=k, n=n)
+
+
+def _at_the_end(study: Study) -> Study:
+    """Points along a run are no observations of their own: each run has the value of its last."""
+    for name in [name for name, factor in study.factors.items() if factor.role == "progress"]:
+        axis = [*study.factors].index(name)
+        there = np.isfinite(study.y)
+        last = study.y.shape[axis] - 1 - np.argmax(np.flip(there, axis), axis)
+        factors = {key: factor for key, factor in study.factors.items() if key != name}
+        y, k, n = (
+            None
+            if array is None
+            else np.take_along_axis(array, np.expand_dims(last, axis), axis).squeeze(axis)
+            for array in (study.y, study.k, study.n)
+        )
+        assert y is not None
+        study = replace(study, factors=factors, y=y, k=k, n=n)
+    return study
+
+
+def _without_copies(study: Study) -> Study:
+    """Without replicates that repeat all numbers of another."""
+    name = study.only("replicate")
+    if name is None:
+        return study
+    rows = np.moveaxis(study.y, [*study.factors].index(name), 0)
+    rows = rows.reshape(len(rows), -1)
+    kinds = 12 if study.k is not None else 5
+    kept: list[int] = []
+    for at, row in enumerate(rows):
+        there = np.isfinite(row)
+        enough = there.sum() >= 8 and len(np.unique(row[there])) >= kinds
+        if not enough or not any(np.array_equal(row, rows[of], equal_nan=True) for of in kept):
+            kept.append(at)
+    copies = tuple(label for at, label in enumerate(study.factors[name].levels) if at not in kept)
+    return replace(_reduced(study, name, kept), copies=copies) if copies else study
+
+
+def _without_averages(study: Study) -> Study:
+    """Without blocks that are the mean of others to rounding, whatever they are called."""
+    name = study.only("block")
+    if name is None or study.log:
+        return study
+    rows = np.moveaxis(study.y, [*study.factors].index(name), -1)
+    rows = rows.reshape(-1, rows.shape[-1])
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    count = rows.shape[1]
+    room = 1.01 * (study.delta or 1e-9 * max(1.0, float(np.abs(rows).max(initial=1.0))))
+    averages = []
+    for at in range(count):
+        others = [of for of in range(count) if of != at and of not in averages]
+        if len(rows) < 4 or len(others) < 2 or np.ptp(rows[:, at]) <= room:
+            continue
+        sets = [others]
+        if len(rows) > len(others) and len(others) <= 60:
+            weights = np.linalg.lstsq(rows[:, others], rows[:, at], rcond=None)[0]
+            sets.append(
+                [of for of, w in zip(others, weights, strict=True) if w > 0.5 * max(weights)]
+            )
+        for parts in sets:
+            if len(parts) >= 2 and np.abs(rows[:, parts].mean(axis=1) - rows[:, at]).max() <= room:
+                averages.append(at)
+                break
+    left = [at for at in range(count) if at not in averages]
+    return _reduced(study, name, left) if averages else study
+
+
+def _grouped(study: Study) -> Study:
+    """With the groups of blocks that move together."""
+    name = study.only("block")
+    if name is None:
+        return study
+    count = len(study.factors[name].levels)
+    compared = study.only("choice")
+    if compared is not None and len(study.factors[compared].levels) >= 8:
+        axes = [*study.factors].index(compared), [*study.factors].index(name)
+        table = np.moveaxis(study.y, axes, (0, 1))
+        means = mean(table.reshape(*table.shape[:2], -1), 2)
+        groups, few = _linked(means)
+        return replace(study, groups=groups, apart=few >= 3 and len(np.unique(groups)) >= 3)
+    stems = [
+        re.split(r"[\d\s_-]", label.casefold())[0] or label for label in study.factors[name].levels
+    ]
+    alike = len(set(stems)) > 1 or count == 1
+    groups = np.unique(stems, return_inverse=True)[1].astype(np.intp) if alike else np.arange(count)
+    # In the order of their first blocks.
+    first = {group: at for at, group in reversed([*enumerate(groups.tolist())])}
+    order = sorted(first, key=first.__getitem__)
+    groups = np.array([order.index(group) for group in groups.tolist()], np.intp)
+    return replace(study, groups=groups, apart=len(order) >= 3)
+
+
+def _linked(means: Floats) -> tuple[Codes, int]:
+    """Groups of blocks by the correlation of their residuals, (level, block), average linkage.
+
+    Returns:
+        The group of each block, as far as groups correlate above 0.6; how many are left at 0.3.
+    """
+    # In units of each block's scatter, or a level's mean is that of the blocks that scatter most.
+    centred = means - mean(means, 0)
+    with np.errstate(all="ignore"):
+        centred = centred / np.sqrt(mean(centred**2, 0))
+    rest = centred - mean(centred, 1)[:, None]
+    rest = rest - mean(rest, 0)
+    there = np.isfinite(rest)
+    rest = np.where(there, rest, 0.0)
+    both = there.T.astype(float) @ there
+    squares = (rest**2).T @ there
+    with np.errstate(all="ignore"):
+        close = (rest.T @ rest) / np.sqrt(squares * squares.T)
+    close = np.where((both >= 4) & np.isfinite(close), close, 0.0)
+    np.fill_diagonal(close, -np.inf)
+    group = np.arange(len(close))
+    sizes = np.ones(len(close))
+    kept: Codes | None = None
+    while len(close) > 1:
+        first, second = np.unravel_index(int(close.argmax()), close.shape)
+        if close[first, second] <= 0.6 and kept is None:
+            kept = group.copy()
+        if close[first, second] <= 0.3:
+            break
+        merged = (sizes[first] * close[first] + sizes[second] * close[second]) / (
+            sizes[first] + sizes[second]
+        )
+        close[first], close[:, first] = merged, merged
+        close[first, first] = -np.inf
+        close[second], close[:, second] = -np.inf, -np.inf
+        sizes[first] += sizes[second]
+        group[group == second] = first
+    return np.unique(group if kept is None else kept, return_inverse=True)[1], len(np.unique(group))
+
+
+def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool = False) -> Design:
+    """What the contrasts of a page are tested with.
+
+    Args:
+        fixed: The level of each factor that the page is about.
+        alone: Whether one replicate is tested for itself, cell by cell, with its counts or items.
+    """
+    fixed = fixed or {}
+    names = [name for name in study.factors if name not in fixed]
+    at = tuple(fixed.get(name, slice(None)) for name in study.factors)
+    y, k, n = (None if array is None else array[at] for array in (study.y, study.k, study.n))
+    assert y is not None
+    varied = {
+        role: name if name in names and _levels(y, names, name) > 1 else None
+        for role in ("replicate", "item", "block")
+        for name in [study.only(role)]
+    }
+    single = study.only("replicate") in fixed or bool(study.copies and not varied["replicate"])
+    single = single and not alone
+    unit: Unit
+    unit, unit_name = ("none", "") if single else _unit(study, names, y, varied)
+    runs = study.table.cells_are_runs
+    replicate, block = varied["replicate"], varied["block"]
+    if replicate and unit_name != replicate:
+        y, k, n = _averaged(names, replicate, y, k, n)
+    if block and unit in ("block", "replicate", "rows"):
+        one = unit == "rows" or (unit == "replicate" and _many_choices(study, names))
+        if one or len(np.unique(study.groups)) < len(study.groups):
+            y, k, n = _merged(names, block, study.groups, y, one=one)
+    if unit_name:
+        axis = names.index(unit_name)
+        y = np.moveaxis(y, axis, -1)
+        y = y[..., np.isfinite(y).any(axis=tuple(range(y.ndim - 1)))]
+        names.remove(unit_name)
+    else:
+        y = y[..., None]
+    delta = study.delta
+    if unit == "replicate" and study.n is not None:
+        delta = study.scale / float(np.nanmedian(study.n))
+    own_only = unit == "item" or (unit == "replicate" and (unit_name == REPEAT or not runs))
+    capped = unit_name == REPEAT or (unit == "rows" and not runs)
+    floor = 0.0 if delta is None else float(np.float64(delta) ** 2 / 12)
+    counted = unit == "counts"
+    result = Design(
+        study, fixed, tuple(names), y, k if counted else None, n if counted else None,
+        unit, unit_name, own_only, capped, floor, single,
+    )  # fmt: skip
+    if unit == "rows" and len(result.varied) < 2:
+        result = replace(result, unit="none")
+    return result
+
+
+def _many_choices(study: Study, names: Sequence[str]) -> bool:
+    """Whether cells are runs with two or more choices: then all benchmarks share a run's luck."""
+    choices = [name for name in names if study.factors[name].role == "choice"]
+    return study.table.cells_are_runs and len(choices) >= 2
+
+
+def _unit(
+    study: Study, names: Sequence[str], y: Floats, varied: Mapping[str, str | None]
+) -> tuple[Unit, str]:
+    """The widest factor that repeats the experiment; or counts, or single values."""
+    replicate, item, block = (varied[role] for role in ("replicate", "item", "block"))
+    left = 0
+    if block and study.apart and not _many_choices(study, names):
+        axis = names.index(block)
+        here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
+        left = len(np.unique(study.groups[here]))
+    if replicate and (left < 6 or _levels(y, names, replicate) >= 6):
+        return "replicate", replicate
+    if item and _levels(y, names, item) >= 5 and left < 6:
+        return "item", item
+    if block and left >= 3:
+        return "block", block
+    return ("counts" if study.k is not None and not study.table.cells_are_runs else "rows"), ""
+
+
+def _levels(y: Floats, names: Sequence[str], name: str) -> int:
+    """How many levels of a factor have a value."""
+    axis = names.index(name)
+    return int(np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis)).sum())
+
+
+Arrays = tuple[Floats, Floats | None, Floats | None]
+
+
+def _averaged(names: list[str], name: str, y: Floats, k: Floats | None, n: Floats | None) -> Arrays:
+    """Averaged over a factor, which leaves; counts add up."""
+    axis = names.index(name)
+    names.remove(name)
+    if k is None or n is None:
+        return mean(y, axis), None, None
+    there = np.isfinite(n)
+    some = there.any(axis=axis)
+    successes, trials = (
+        np.where(some, np.where(there, array, 0.0).sum(axis=axis), np.nan) for array in (k, n)
+    )
+    return mean(y, axis), successes, trials
+
+
+def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, one: bool) -> Arrays:
+    """Averaged over the blocks of each group, a cell only where it has all of them; or over all.
+
+    The mean over all gives each group the same weight.
+    """
+    axis = names.index(block)
+    parts = [
+        np.take(y, np.flatnonzero(groups == group), axis).mean(axis=axis)
+        for group in np.unique(groups)
+    ]
+    stacked = np.stack(parts, axis)
+    if not one:
+        return stacked, None, None
+    names.remove(block)
+    return stacked.mean(axis=axis), None, None

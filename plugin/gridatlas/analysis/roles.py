@@ -1,0 +1,125 @@
+"""A proposal for what each column of a table means, from the data before the names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from gridatlas.analysis.table import Codes, Floats, Role
+
+REPLICATES = "seed|random_?state|fold|trial|run|rep|repeat|replicate|rng"
+ITEMS = "item|question|question_?id|doc_?id|problem|idx|example|prompt_?id"
+PROGRESS = "step|steps|epoch|epochs|iteration|iterations|iter|checkpoint|tokens|hour|hours|time"
+SPLITS = {"train", "training", "dev", "valid", "validation", "val", "test"}
+METRICS = (
+    "acc|accuracy|f1|macro_?f1|ppl|perplexity|loss|bleu|rouge.?|em|wer|cer|mse|mae|rmse|r2|auc|"
+    "precision|recall|latency|throughput|ms|params|size|memory|ttft|tpot|score"
+)
+BLOCKS = "benchmark|dataset|data_?set|task|subset|language|lang|subject|category|domain|game|env"
+SETTINGS = (
+    "lr|learning_?rate|wd|weight_?decay|bs|batch_?size|dropout|ratio|window|local_?window|warm_?up|"
+    "momentum|optimizer|schedule|scheduler|layers|num_?layers|rank|r|alpha|width|hidden|hidden_?size|"
+    "heads|beta\\d?|gamma|lambda|top_?[kp]|beams|shots|num_?shots|threshold|budget|model|method|gpu|"
+    "quantization|precision_?bits|bits"
+)
+NUMBER = re.compile(r"\s*[-+−]?\d[\d.,_]*(e[-+]?\d+)?\s*(%|[a-zµ]{0,4})\s*", re.IGNORECASE)
+INT_TYPE = re.compile(r"(u?int|fp|bf|float)\d+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What a column seems to be.
+
+    Attributes:
+        role: `metrics` parts the table into studies; None is an identifier, which is dropped.
+        why: In a few words.
+        ask: Whether a person must confirm it.
+    """
+
+    role: Role | Literal["metrics", "split"] | None
+    why: str
+    ask: bool = False
+
+
+def guess_roles(
+    levels: Mapping[str, Sequence[str]], codes: Mapping[str, Codes], value: Floats
+) -> dict[str, Guess]:
+    """What each column of a table in long form seems to be.
+
+    Args:
+        levels: What the levels of each column are called.
+        codes: By column, the level of each row.
+        value: Of each row.
+    """
+    return {name: _guess(name, levels[name], codes[name], codes, value) for name in levels}
+
+
+def is_named(name: str, words: str) -> bool:
+    """Whether a column's name is one of the words, in any spelling."""
+    return bool(re.fullmatch(words, re.sub(r"[\s-]+", "_", name.strip().casefold())))
+
+
+def _guess(
+    name: str, labels: Sequence[str], column: Codes, codes: Mapping[str, Codes], value: Floats
+) -> Guess:
+    rows = np.bincount(column, minlength=len(labels))
+    if _is_item(column, codes, name, len(labels), value):
+        return Guess("item", "outcomes of 0 or 1, and the same levels in all cells", True)
+    sample = is_named(name, "sample") and len(labels) <= 20
+    if is_named(name, REPLICATES) or sample:
+        if len(labels) == len(column) > 1 and rows.max(initial=0) == 1:
+            return Guess(None, "one row per level: an identifier", True)
+        return Guess("replicate", "the experiment made again, by its name", True)
+    if is_named(name, PROGRESS):
+        return Guess("progress", "points along one run, by its name", True)
+    if is_named(name, "split|partition|set") and {label.casefold() for label in labels} <= SPLITS:
+        return Guess("split", "parts of the data: choose one", True)
+    if _are_metrics(labels, column, value):
+        return Guess("metrics", "levels that are measured in different ways", True)
+    if is_named(name, ITEMS):
+        return Guess("item", "questions, by its name")
+    if is_named(name, BLOCKS):
+        return Guess("block", "several tests of the same thing, by its name")
+    numeric = all(NUMBER.fullmatch(label) or INT_TYPE.fullmatch(label) for label in labels)
+    if is_named(name, SETTINGS):
+        return Guess("choice", "a setting, by its name")
+    if numeric or is_named(name, "commit|date|host|node|day"):
+        return Guess("condition", "given, not chosen: numbers without a setting's name")
+    if len(labels) <= 40:
+        return Guess("choice", "a few names")
+    return Guess("choice", "many names", True)
+
+
+def _is_item(
+    column: Codes, codes: Mapping[str, Codes], name: str, count: int, value: Floats
+) -> bool:
+    there = value[np.isfinite(value)]
+    outcomes = len(there) and (np.isin(there, [0, 1]).all() or np.isin(there, [0, 100]).all())
+    if not outcomes or count < 20:
+        return False
+    cell = np.zeros(len(column), np.int64)
+    for other, each in codes.items():
+        if other != name:
+            cell = np.unique(cell * (int(each.max(initial=0)) + 1) + each, return_inverse=True)[1]
+    cells = int(cell.max(initial=0)) + 1
+    pairs = np.unique(cell * count + column)
+    return bool((np.bincount(pairs % count, minlength=count) >= 0.9 * cells).all())
+
+
+def _are_metrics(labels: Sequence[str], column: Codes, value: Floats) -> bool:
+    """Whether most levels are names of metrics, or medians differ more than 20-fold beside one."""
+    named = [is_named(label, METRICS) for label in labels]
+    if len(labels) < 2 or not any(named):
+        return False
+    with np.errstate(all="ignore"):
+        medians = [
+            float(np.median(np.abs(of[np.isfinite(of)]))) if np.isfinite(of).any() else np.nan
+            for of in (value[column == at] for at in range(len(labels)))
+        ]
+    there = [median for median in medians if np.isfinite(median) and median > 0]
+    far = bool(there) and max(there) > 20 * min(there)
+    return sum(named) >= 2 or far

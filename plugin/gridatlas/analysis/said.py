@@ -1,0 +1,171 @@
+"""What a question gives to an answer: headlines, evidence, assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+from typing import Literal
+
+import numpy as np
+
+from gridatlas.analysis import contrasts, words
+from gridatlas.analysis.design import Design, design
+from gridatlas.analysis.questions import Question
+from gridatlas.analysis.table import Floats
+
+Grade = Literal["clear", "likely", "not-shown", "untestable", "reading-dependent"]
+AssertionKind = Literal[
+    "pair", "best", "level", "trend", "cell", "block", "peak", "interaction", "differ"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """What an answer asserts, and the test that carries it.
+
+    Attributes:
+        factor: Its id; of two, both with ` × `.
+        levels: Their names, of a pair the better one first.
+        estimate: The difference, of a pair the first less the second: in the metric's unit, or as
+            a ratio less 1 (unit `×`); nan of an interaction.
+        p: Adjusted over all that its pages ask.
+    """
+
+    kind: AssertionKind
+    factor: str
+    levels: tuple[str, ...]
+    estimate: float
+    low: float
+    high: float
+    unit: str
+    p: float
+    grade: Grade
+    population: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a question gives to an answer.
+
+    Attributes:
+        heads: Headlines, longest first, each with its p; empty where nothing is shown.
+        capped: Whether they are at most likely.
+        evidence: Where it leads.
+        also: Where another question leads.
+    """
+
+    question: Question
+    heads: tuple[tuple[str, float], ...]
+    capped: bool
+    evidence: tuple[str, ...]
+    also: tuple[str, ...]
+    assertions: tuple[Assertion, ...]
+
+
+def graded(p: float, *, capped: bool) -> Grade:
+    """The grade of an adjusted p."""
+    if not isfinite(p):
+        return "untestable"
+    if p > 0.05:
+        return "not-shown"
+    return "likely" if capped or p > 0.005 else "clear"
+
+
+def is_likely(p: float, *, capped: bool) -> bool:
+    """Whether a clause says `likely`."""
+    return graded(p, capped=capped) == "likely"
+
+
+def tested_with(question: Question) -> Design:
+    """What a question's contrasts are tested with: block by block, that of a block."""
+    page = question.design
+    if question.kind != "by block" or question.places is None:
+        return page
+    return design(page.study, {**page.fixed, question.other: int(question.places[0])})
+
+
+# --- one contrast ---------------------------------------------------------------------------------
+
+
+def assertion(
+    question: Question, at: int, kind: AssertionKind, levels: Sequence[str], p: float | None = None
+) -> Assertion:
+    """The assertion of one contrast."""
+    page, tests = question.design, question.tests
+    low, high = interval(question, at)
+    estimate = float(tests.estimate[at])
+    pair = kind in ("pair", "block", "best") and question.kind != "axis"
+    if pair and ahead(question, at)[0] != tests.first[at]:
+        estimate, low, high = -estimate, -high, -low
+    if page.study.log:
+        estimate, low, high = (float(np.expm1(min(end, 700.0))) for end in (estimate, low, high))
+    p = float(question.adjusted[at]) if p is None else p
+    unit = "×" if page.study.log else page.study.table.metric.unit
+    factor = f"{question.factor} × {question.other}" if question.other else question.factor
+    grade = graded(p, capped=bool(tests.capped[at]))
+    population = words.population(tested_with(question))
+    return Assertion(kind, factor, tuple(levels), estimate, low, high, unit, p, grade, population)
+
+
+def interval(question: Question, at: int) -> tuple[float, float]:
+    """The plain 95 % interval of a contrast."""
+    tests = question.tests
+    half = float(contrasts.reach(tests.df[at]) * tests.error[at])
+    return float(tests.estimate[at]) - half, float(tests.estimate[at]) + half
+
+
+def ahead(question: Question, at: int) -> tuple[int, int]:
+    """The levels of a pair, the better one first."""
+    tests = question.tests
+    a, b = int(tests.first[at]), int(tests.second[at])
+    return (a, b) if question.design.sign * tests.estimate[at] >= 0 else (b, a)
+
+
+def size(question: Question, at: int, *, bare: bool = False) -> str:
+    """The size of a contrast in words."""
+    tests = question.tests
+    return words.size_text(
+        question.design, float(tests.estimate[at]), float(tests.error[at]), bare=bare
+    )
+
+
+def positive_interval(question: Question, at: int) -> str:
+    """The interval of a contrast, turned so that its estimate is above 0."""
+    low, high = interval(question, at)
+    if question.tests.estimate[at] < 0:
+        low, high = -high, -low
+    return words.interval_text(question.design, low, high, float(question.tests.error[at]))
+
+
+def units_ahead(page: Design, name: str, first: int, second: int) -> tuple[str, Floats]:
+    """In how many units the first level is ahead; and the differences, towards better."""
+    by_unit = page.sign * contrasts.difference_by_unit(page, name, first, second)
+    return f"{int((by_unit > 0).sum())} of {len(by_unit)} {words.units_text(page)}", by_unit
+
+
+def luck(page: Design, by_unit: Floats) -> str:
+    """How much units differ."""
+    if page.unit not in ("replicate",) or len(by_unit) < 2:
+        return ""
+    spread = float(by_unit.std(ddof=1))
+    return f"; {words.units_text(page)} differ by ±{words.size_text(page, spread, spread)}"
+
+
+def would_show(question: Question, at: int) -> str:
+    """About how many units would show a difference as large as the one seen, with power 0.8."""
+    page, tests = question.design, question.tests
+    units = page.y.shape[-1]
+    if page.unit not in ("replicate", "block", "item") or units < 2:
+        return ""
+    asked = int(np.isfinite(tests.p).sum())
+    alpha = 0.05 / (question.by * asked)
+    estimate, error = abs(float(tests.estimate[at])), float(tests.error[at])
+    if not estimate > 0:
+        return ""
+    for count in range(units + 1, 10 * units + 100):
+        df = float(tests.df[at]) * (count - 1) / (units - 1)
+        needed = contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)
+        if needed * error * sqrt(units / count) <= estimate:
+            return f"about {count} {words.units_text(page)}"
+    return ""

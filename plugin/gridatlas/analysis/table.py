@@ -1,0 +1,90 @@
+"""A study's observations as columns, and its factors with their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+Role = Literal["choice", "condition", "block", "replicate", "item", "progress"]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A varied quantity.
+
+    Attributes:
+        label: In lower case, as sentences name it: `learning rate`.
+        levels: What its levels are called.
+        role: What it means for tests.
+        numbers: Of each level; None where levels are names.
+        baseline: The level that the others are compared with.
+        aggregates: Levels that sum up others. They are no observations.
+    """
+
+    label: str
+    levels: tuple[str, ...]
+    role: Role
+    numbers: tuple[float, ...] | None = None
+    baseline: int | None = None
+    aggregates: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What was measured.
+
+    Attributes:
+        scale: `log` or `linear` where the study says so.
+        decimals: As printed; None where values are floats of a program.
+        high: The upper end of its range.
+    """
+
+    name: str
+    unit: str = ""
+    better: Literal["higher", "lower"] = "higher"
+    scale: Literal["log", "linear"] | None = None
+    decimals: int | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Observations in long form: all columns have one length, of at most some millions.
+
+    Attributes:
+        factors: By name, in the order in which sentences name them.
+        codes: By name, the level of each observation; a place in `Factor.levels`.
+        value: In the metric's unit; nan where a run failed or nothing is known.
+        n: Trials of each observation; 0 or nan where unknown.
+        k: Trials that succeeded.
+        failed: Observations that are known to have failed; they count as absent.
+        cells_are_runs: Whether each cell is a training run of its own.
+    """
+
+    factors: Mapping[str, Factor]
+    codes: Mapping[str, Codes]
+    value: Floats
+    metric: Metric
+    n: Floats | None = None
+    k: Floats | None = None
+    failed: Bools | None = None
+    cells_are_runs: bool = False
+
+    def __post_init__(self) -> None:
+        columns = {"n": self.n, "k": self.k, "failed": self.failed, **self.codes}
+        for name, column in columns.items():
+            if column is not None and len(column) != len(self.value):
+                raise ValueError(
+                    f"the column {name} has {len(column)} rows, value has {len(self.value)}"
+                )
+        for name, factor in self.factors.items():
+            codes = self.codes[name]
+            if len(codes) and not 0 <= codes.min() <= codes.max() < len(factor.levels):
+                raise ValueError(f"{name} has codes outside its {len(factor.levels)} levels")

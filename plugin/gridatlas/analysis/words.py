@@ -1,0 +1,380 @@
+"""Numbers, names and every sentence of answers: each whole in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, floor, isfinite, log10
+
+import numpy as np
+
+from gridatlas.analysis.design import Design
+from gridatlas.analysis.table import Factor
+
+LIKELY = "\0"
+"""Where `likely ` stands if an answer is no more than that."""
+LONGEST = 90
+"""Characters of a headline."""
+TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
+PLURALS = {"seed": "seeds", "repeat": "repeats", "fold": "folds", "trial": "trials", "run": "runs",
+           "replicate": "replicates", "sample": "samples"}  # fmt: skip
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def decimals(page: Design, error: float) -> int:
+    """Two figures of the standard error, at most the metric's (one, of whole numbers)."""
+    metric = page.study.table.metric
+    if page.study.log or not (isfinite(error) and error > 0):
+        return shown_decimals(page)
+    two = max(0, 1 - floor(log10(error)))
+    return min(two, 12 if metric.decimals is None else max(1, metric.decimals))
+
+
+def shown_decimals(page: Design) -> int:
+    """The metric's; else as many as reproduce the values, at most two figures of their scatter."""
+    metric = page.study.table.metric
+    if metric.decimals is not None:
+        return metric.decimals
+    values = page.study.table.value
+    values = values[np.isfinite(values)]
+    scatter = float(values.std()) if len(values) else 0.0
+    if not (isfinite(scatter) and scatter > 0):
+        scatter = float(np.abs(values).max(initial=1.0)) or 1.0
+    two = min(12, max(0, 1 - floor(log10(scatter)))) if isfinite(scatter) else 0
+    exact = next(
+        (at for at in range(two) if np.allclose(np.round(values, at), values, 0, 1e-9)), two
+    )
+    return exact
+
+
+def fixed(value: float, places: int) -> str:
+    """With so many decimals, a real minus, and no minus before a zero."""
+    text = f"{value:.{places}f}" if abs(value) < 1e15 else f"{value:.3g}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def with_unit(page: Design, text: str) -> str:
+    """A value with the metric's unit."""
+    unit = page.study.table.metric.unit
+    return f"{text} {unit}" if unit else text
+
+
+def mean_text(page: Design, value: float, error: float = 0.0, *, bare: bool = False) -> str:
+    """A mean; of logs the geometric one."""
+    if page.study.log:
+        value = exp(min(value, 700.0))
+    text = fixed(value, decimals(page, error))
+    return text if bare else with_unit(page, text)
+
+
+def size_text(page: Design, estimate: float, error: float = 0.0, *, bare: bool = False) -> str:
+    """The size of a difference, without its sign; of logs a ratio."""
+    if page.study.log:
+        ratio = exp(min(abs(estimate), 700.0))
+        return f"{fixed(100 * (ratio - 1), 1)} %" if ratio < 2 else f"{fixed(ratio, 1)} times"
+    places = decimals(page, error)
+    estimate = abs(estimate)
+    rounding = 1e-12 * float(np.nanmax(np.abs(page.study.y), initial=0.0))
+    if rounding < estimate < np.inf and float(f"{estimate:.{places}f}") == 0:
+        places = min(12, -floor(log10(estimate)))
+    text = fixed(estimate, places)
+    if bare:
+        return text
+    return f"{text} points" if page.study.table.metric.unit == "%" else with_unit(page, text)
+
+
+def signed(page: Design, estimate: float, error: float, *, bare: bool = False) -> str:
+    """The size of a difference with its sign."""
+    text = size_text(page, estimate, error, bare=bare)
+    return f"{'−' if estimate < 0 else '+'}{text}"
+
+
+def interval_text(page: Design, low: float, high: float, error: float) -> str:
+    """`4.5 to 9.2`; of logs in percent."""
+    if page.study.log:
+        ends = [fixed(100 * (exp(min(end, 700.0)) - 1), 1) for end in (low, high)]
+        return f"{ends[0]} to {ends[1]} %"
+    places = decimals(page, error)
+    return f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def p_text(p: float) -> str:
+    """`p = 0.025`, with two figures."""
+    if p < 0.001:
+        return "p < 0.001"
+    return "p = 1" if p > 0.995 else f"p = {float(f'{p:.2g}'):g}"
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def listed(texts: Sequence[str], last: str = "and") -> str:
+    """`a, b and c`."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
+
+
+def capital(text: str) -> str:
+    """With a capital, as the first word of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
+def small(text: str) -> str:
+    """Within a sentence: an initialism stays."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def labelled(factor: Factor, level: int) -> str:
+    """A level within a sentence: a name alone, a number with its factor."""
+    name = factor.levels[level]
+    return f"{factor.label} {name}" if factor.numbers is not None else name
+
+
+def plural(label: str) -> str:
+    """What several are called."""
+    label = label.casefold()
+    if label in PLURALS:
+        return PLURALS[label]
+    return label if label.endswith("s") else f"{label}s"
+
+
+def units_text(page: Design) -> str:
+    """What the units are called: seeds, benchmarks, questions, cells."""
+    if page.unit == "item":
+        return "questions"
+    if page.unit in ("replicate", "block"):
+        return plural(page.factor(page.unit_name).label)
+    return "cells"
+
+
+def best_text(page: Design) -> str:
+    """What the best level is."""
+    metric = page.study.table.metric
+    return "fastest" if metric.unit in TIMES and metric.better == "lower" else "best"
+
+
+def extreme(page: Design) -> str:
+    """`highest`, or `lowest` where lower is better."""
+    return "highest" if page.sign > 0 else "lowest"
+
+
+def suffix(page: Design) -> str:
+    """How far a headline reaches, where that is less than a reader expects."""
+    if page.unit == "counts":
+        return ", on these questions"
+    if (page.unit == "rows" and page.capped) or page.unit_name == "repeat":
+        return ", in these runs"
+    return ""
+
+
+def population(page: Design) -> str:
+    """For what an answer holds."""
+    count = page.y.shape[-1]
+    match page.unit:
+        case "replicate" if page.unit_name == "repeat":
+            return f"if measured again in the same way ({count} repeats here)"
+        case "replicate":
+            return f"for other {units_text(page)} ({count} here)"
+        case "item":
+            return f"for other questions ({count} here)"
+        case "block":
+            given = len(page.factor(page.unit_name).levels)
+            units = units_text(page)
+            apart = f" ({given} {units}, {count} that move apart)" if given > count else ""
+            return f"for other {units} like these {count}{apart}"
+        case "counts":
+            return "if these questions are asked again"
+        case _:
+            return "for these measurements, one of each"
+
+
+def headline(text: str, page: Design, prefix: str, *, likely: bool, reach: bool = True) -> str:
+    """The whole headline, without a full stop."""
+    text = text.replace(LIKELY, "likely " if likely else "")
+    text = f"{prefix}{capital(text)}{suffix(page) if reach else ''}"
+    return text if len(text) <= 2 * LONGEST else f"{text[: 2 * LONGEST - 2]} …"
+
+
+def clause(text: str, *, likely: bool) -> str:
+    """A sentence of evidence with its own `likely`."""
+    return capital(text.replace(LIKELY, "likely " if likely else ""))
+
+
+# --- headlines ------------------------------------------------------------------------------------
+
+
+def beats(first: str, second: str, size: str = "") -> str:
+    return (
+        f"{first} {LIKELY}beats {second}, by {size}" if size else f"{first} {LIKELY}beats {second}"
+    )
+
+
+def tuned_best(first: str, value: str, size: str, second: str, best: str) -> str:
+    return f"Tuned, {first} is {LIKELY}{best}: {value}, {size} ahead of {second}"
+
+
+def tuned_beats(first: str, second: str, size: str) -> str:
+    return f"Tuned, {first} {LIKELY}beats {second}, by {size}"
+
+
+def tuned_leads(first: str, value: str, others: str) -> str:
+    return f"Tuned, {first} {LIKELY}leads ({value}), not shown ahead of {others}"
+
+
+def is_best(first: str, best: str, value: str, size: str, second: str) -> str:
+    value = f": {value}," if value else ","
+    return f"{first} is {LIKELY}{best}{value} {size} ahead of {second}"
+
+
+def leads(first: str, value: str, others: str) -> str:
+    value = f" ({value})" if value else ""
+    return f"{first} {LIKELY}leads{value}, not shown ahead of {others}"
+
+
+def over_base(
+    ahead: Sequence[tuple[str, str]], behind: Sequence[tuple[str, str]], base: str,
+    also: Sequence[tuple[str, str, str]],
+) -> tuple[str, ...]:  # fmt: skip
+    """`B and A beat base (+30.8, +26.1 points); B also A (+4.8)`, and shorter forms of it."""
+    sizes = [size for _, size in ahead]
+    names = listed([name for name, _ in ahead]) if ahead else ""
+    verb = "beat" if len(ahead) > 1 else "beats"
+    first = f"{names} {LIKELY}{verb} {base}"
+    whole = f"{first} ({', '.join(sizes)})"
+    more = [f"{one} also {two} ({size})" for one, two, size in also]
+    falls = [f"{name} falls behind ({size})" for name, size in behind]
+    clauses = [*more, *falls]
+    options = [f"{whole}; {'; '.join(clauses[:at])}" for at in range(len(clauses), 0, -1)]
+    return (*options, whole, first)
+
+
+def falls_behind(names: Sequence[str], sizes: Sequence[str], base: str) -> str:
+    verb = "fall" if len(names) > 1 else "falls"
+    return f"{listed(names)} {LIKELY}{verb} behind {base} ({', '.join(sizes)})"
+
+
+def trends(metric: str, parts: Sequence[tuple[str, bool, str]], values: str = "") -> str:
+    """Of one or several factors: `rises with batch and with sequence length`.
+
+    Args:
+        parts: Each factor, whether the metric is higher at larger levels, and whether it is the
+            form `with` (monotone) or `at` (on the whole).
+    """
+    texts, before = [], ("", "")
+    for label, up, form in parts:
+        if form == "with":
+            verb = "rises" if up else "falls"
+            says = f"with {label}" if before == (verb, form) else f"{LIKELY}{verb} with {label}"
+        else:
+            verb = "higher" if up else "lower"
+            says = (
+                f"larger {label}"
+                if before == (verb, form)
+                else f"is {LIKELY}{verb} at larger {label}"
+            )
+        texts.append(says)
+        before = verb, form
+    return f"{metric} {listed(texts)}{f': {values}' if values else ''}"
+
+
+def too_few(count: int, units: str) -> str:
+    return f"{count} {units} are too few: no difference is tested."
+
+
+def level_apart(level: str, above: bool, size: str) -> str:
+    side = "above" if above else "below"
+    return f"{level} {LIKELY}scores {side} the others, by {size}"
+
+
+def both_levels(one: str, two: str, highest: str) -> str:
+    return f"{one} and {two} {LIKELY}score {highest}"
+
+
+def peaks(metric: str, factor: str, first: str, last: str, highest: str) -> str:
+    near = first if first == last else f"{first} to {last}"
+    verb = f"{LIKELY}peaks" if highest == "highest" else f"is {LIKELY}lowest"
+    return f"{metric} {verb} near {factor} {near}"
+
+
+def depends(metric: str, factor: str, first: str, last: str) -> str:
+    return f"{metric} {LIKELY}depends on {factor}: from {first} to {last}"
+
+
+def stands_out(one: str, two: str, value: str, size: str, above: bool) -> str:
+    side = "above" if above else "below"
+    return f"{one} with {two} {LIKELY}stands out: {value}, {size} {side} what its levels give"
+
+
+def higher_at(metric: str, first: str, second: str, size: str) -> str:
+    return f"{metric} is {LIKELY}higher at {first} than at {second}, by {size}"
+
+
+def on_blocks(first: str, second: str, where: str) -> str:
+    return f"{first} {LIKELY}beats {second} on {where}"
+
+
+def effect_depends(axis: str, name: str) -> str:
+    return f"The effect of {axis} {LIKELY}depends on {name}"
+
+
+def no_difference(names: str, room: str = "") -> str:
+    return f"No difference shown between {names}{f' (±{room})' if room else ''}"
+
+
+def no_effect(factors: Sequence[str]) -> str:
+    return f"No effect of {listed(factors, 'or')} shown"
+
+
+def in_all(first: str, second: str, count: int, units: str) -> str:
+    return f"{first} is ahead of {second} in all {count} {units}, but not shown"
+
+
+def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, ends: str) -> str:
+    verb = "rises" if up else "falls"
+    return f"{metric} {verb} with {factor} in all {count} {units} ({ends}), but not shown"
+
+
+# --- evidence -------------------------------------------------------------------------------------
+
+
+def at_most_likely(p: float, *, capped: bool) -> str:
+    return " (so no more than likely)" if capped and p <= 0.005 else ""
+
+
+def could_be(factor: str, p: str, size: str, interval: str, enough: str) -> str:
+    enough = f"; {enough} would show it" if enough else ""
+    if not size:
+        return f"{capital(factor)}: {p}{enough}."
+    return (
+        f"{capital(factor)}: {p}; the largest difference, {size}, is {interval} by itself{enough}."
+    )
+
+
+ONE_EACH = "One measurement of each, and nothing that repeats it: no difference is tested."
+"""The evidence where nothing can be tested."""
+
+
+# --- captions -------------------------------------------------------------------------------------
+
+
+def caption(tested: int, *, block: str = "", alone: bool = False) -> str:
+    """What fading means; cells that weren't tested fade for nothing.
+
+    Args:
+        tested: How many cells were tested.
+        block: The one benchmark of the grid.
+        alone: Whether it is one replicate.
+    """
+    if not tested:
+        return "Not tested cell by cell."
+    where = f" on {block} alone" if block else ""
+    whose = ", for this model alone" if alone else ""
+    return f"Faded: may be chance{where}{whose}."
+
+
+def cells_by_unit(higher: Sequence[int], lower: Sequence[int]) -> str:
+    """How many cells differ, replicate by replicate: `25, 33 and 32 cells higher; …`."""
+    counts = [listed([str(count) for count in each]) for each in (higher, lower)]
+    return f"{counts[0]} cells higher; {counts[1]} lower."

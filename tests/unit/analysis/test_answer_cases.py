@@ -1,0 +1,449 @@
+"""Answers of designs that strangers have, from data of which the truth is known."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gridatlas.analysis import contrasts, questions
+from gridatlas.analysis.answers import analyse
+from gridatlas.analysis.design import design, prepare
+from gridatlas.analysis.table import Factor, Metric, Table
+
+SCORE = Metric("Accuracy", "%", "higher", None, 1, 100.0)
+LOSS = Metric("Loss", "", "lower", "linear", 4)
+
+
+def number(label: str, values: Sequence[float], role: str = "choice") -> Factor:
+    return Factor(label, tuple(f"{value:g}" for value in values), role, tuple(map(float, values)))
+
+
+def name(label: str, levels: str, role: str = "choice", **more) -> Factor:
+    return Factor(label, tuple(levels.split()), role, **more)
+
+
+def table(values: np.ndarray, factors: dict[str, Factor], metric: Metric = SCORE, **more) -> Table:
+    there = np.nonzero(np.isfinite(values))
+    columns = {key: of[there] if isinstance(of, np.ndarray) else of for key, of in more.items()}
+    return Table(factors, dict(zip(factors, there, strict=True)), values[there], metric, **columns)
+
+
+def front(study: Table):
+    return analyse(prepare(study))[None]
+
+
+RANDOM = np.random.default_rng(8)
+LR = number("learning rate", [0.001, 0.01, 0.1])
+BS = number("batch size", [32, 64, 128])
+SEEDS = Factor("seed", tuple(str(at + 1) for at in range(30)), "replicate")
+SWEEP = np.round(np.array([70.0, 45.0, 20.0])[:, None, None] + RANDOM.normal(0, 0.1, (3, 3, 30)), 1)
+
+
+def sweep() -> Table:
+    return table(SWEEP, {"lr": LR, "bs": BS, "seed": SEEDS}, cells_are_runs=True)
+
+
+def two_by_two() -> Table:
+    factors = {
+        "lr": number("learning rate", [0.01, 0.1]),
+        "bs": number("batch size", [32, 64]),
+        "seed": SEEDS,
+    }
+    return table(SWEEP[1:, :2], factors, cells_are_runs=True)
+
+
+def identical_seeds() -> Table:
+    values = np.repeat(np.round(RANDOM.normal(50, 3, (2, 4, 3, 1)), 1), 3, 3)
+    factors = {
+        "model": name("model", "A B"),
+        "x": number("x", range(4)),
+        "y": number("y", range(3)),
+    }
+    return table(values, {**factors, "seed": name("seed", "1 2 3", "replicate")})
+
+
+def large_counts() -> Table:
+    k = np.tile(np.array([500_000.0, 500_000, 502_000, 500_000]), (3, 1))
+    n = np.full((3, 4), 1e6)
+    factors = {"yy": number("yy", [1, 2, 3]), "xx": number("xx", [1, 2, 4, 8])}
+    return table(np.round(100 * k / n, 1), factors, k=k, n=n)
+
+
+def equal() -> Table:
+    return table(
+        np.full((3, 4), 10.0), {"yy": number("yy", [1, 2, 3]), "xx": number("xx", range(4))}
+    )
+
+
+def two_seeds() -> Table:
+    values = np.array([[[50.0, 51.0]], [[49.0, 48.5]]]) + np.zeros((2, 4, 2))
+    values = values + np.arange(4)[:, None] * np.array([[[0.1, 0.3]], [[0.2, 0.5]]])
+    factors = {"model": name("model", "A B"), "x": number("x", range(4), "condition")}
+    return table(np.round(values, 1), {**factors, "seed": name("seed", "1 2", "replicate")})
+
+
+def dropout(*, runs: bool) -> Table:
+    k = np.array([1400.0, 1462, 1440, 1430, 1420, 1350, 1410])
+    n = np.full(7, 2000.0)
+    rates = number("dropout", [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    return table(np.round(100 * k / n, 1), {"d": rates}, k=k, n=n, cells_are_runs=runs)
+
+
+def latency() -> Table:
+    gpus = Factor("GPU", ("H200", "H100-SXM", "L40S"), "choice")
+    values = np.array([4.0, 4.4, 13.5])[:, None, None] * np.array([1, 2, 4, 8])[:, None] ** 0.7
+    values = values * np.array([1.0, 1.5, 2.2]) * np.exp(RANDOM.normal(0, 0.01, (3, 4, 3)))
+    factors = {
+        "gpu": gpus,
+        "batch": number("batch", [1, 2, 4, 8], "condition"),
+        "length": number("sequence length", [512, 1024, 2048], "condition"),
+    }
+    return table(np.round(values, 2), factors, Metric("Latency", "ms", "lower", None, 2))
+
+
+def optimizers() -> Table:
+    valleys = np.array([[3.4, 3.0, 2.9, 3.6], [4.4, 3.4, 3.0, 2.8], [4.6, 4.0, 3.7, 3.3]])
+    random = np.random.default_rng(3)
+    values = valleys[:, :, None, None] + random.normal(0, 0.01, (3, 4, 2, 3))
+    factors = {
+        "optimizer": name("optimizer", "adamw muon sgd"),
+        "lr": number("learning rate", [0.0001, 0.001, 0.003, 0.01]),
+        "wd": number("weight decay", [0, 0.1]),
+        "seed": name("seed", "1 2 3", "replicate"),
+    }
+    return table(np.round(values, 4), factors, LOSS, cells_are_runs=True)
+
+
+def control(*, seeds: int) -> Table:
+    values = np.array([20.0, 45.0, 50.0])[:, None, None] + np.zeros((3, 4, seeds))
+    values = values + RANDOM.normal(0, 0.3, (3, 1, seeds)) + RANDOM.normal(0, 0.1, (3, 4, seeds))
+    factors = {
+        "setting": Factor("setting", ("Before", "GRPO", "Control"), "choice", None, 0),
+        "x": number("digits of x", range(1, 5), "condition"),
+        "seed": Factor("seed", SEEDS.levels[:seeds], "replicate"),
+    }
+    return table(np.round(values, 1), factors)
+
+
+@pytest.mark.parametrize(
+    ("study", "headline", "grade"),
+    [
+        (
+            sweep(),
+            "Accuracy falls with learning rate: 70.0 % at 0.001, 20.0 % at 0.1",
+            "clear",
+        ),
+        (
+            two_by_two(),
+            "Accuracy falls with learning rate: 45.0 % at 0.01, 20.0 % at 0.1",
+            "clear",
+        ),
+        (
+            large_counts(),
+            "Xx 4 is best: 50.2 %, 0.2 points ahead of 1, on these questions",
+            "clear",
+        ),
+        (equal(), "All 12 values are 10.0 %", "untestable"),
+        (two_seeds(), "A 50.8 %, B 49.3 %", "untestable"),
+        (
+            dropout(runs=True),
+            "Accuracy 67.5 to 73.1 %; highest at dropout 0.1",
+            "untestable",
+        ),
+        (
+            dropout(runs=False),
+            "Dropout 0.5 scores below the others, by 3.9 points, on these questions",
+            "clear",
+        ),
+        (
+            latency(),
+            "H200 is likely fastest, 10.3 % ahead of H100-SXM, in these runs",
+            "likely",
+        ),
+        (
+            optimizers(),
+            "Tuned, muon is best: 2.7950, 0.0983 ahead of adamw",
+            "clear",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) > 12 else "",
+)
+def test_headlines(study, headline, grade):
+    answer = front(study)
+    assert answer.headline == headline
+    assert answer.grade == grade
+
+
+def test_identical_seeds_are_one():
+    study = prepare(identical_seeds())
+    answer = analyse(study)[None]
+    assert study.copies == ("2", "3")
+    assert answer.headline.startswith("One distinct seed: ")
+    assert answer.assertions == ()
+    assert "Seeds 2 and 3 repeat another's numbers exactly and are left out." in answer.evidence
+
+
+def test_two_seeds_say_that_they_are_few():
+    assert front(two_seeds()).evidence == ("2 seeds are too few: no difference is tested.",)
+
+
+def test_an_edge_and_where_each_is_best():
+    evidence = front(optimizers()).evidence
+    assert any("muon at learning rate 0.01, the edge of the grid" in line for line in evidence)
+    assert any(line.startswith("Over all settings: adamw is best") for line in evidence)
+
+
+def test_every_pair_with_a_control_is_compared():
+    answer = front(control(seeds=5))
+    pairs = {said.levels for said in answer.assertions if said.kind == "pair"}
+    assert pairs == {("GRPO", "Before"), ("Control", "Before"), ("Control", "GRPO")}
+
+
+# --- the test -------------------------------------------------------------------------------------
+
+
+def two_models(seeds: int, blocks: bool = False) -> Table:
+    random = np.random.default_rng(11)
+    values = 50 + random.normal(0, 2, (2, 5, seeds)) + np.array([0.0, 3.0])[:, None, None]
+    last = Factor("benchmark", tuple("abcdefgh"[:seeds]), "block")
+    if not blocks:
+        last = Factor("seed", SEEDS.levels[:seeds], "replicate")
+    factors = {"model": name("model", "A B"), "x": number("x", range(5), "condition"), "last": last}
+    return table(values, factors, Metric("Score", "", "higher", "linear"))
+
+
+def test_a_pair_over_seeds_is_the_paired_t_test():
+    page = design(prepare(two_models(4)))
+    tests = contrasts.pairs(page, "model", [(1, 0)])
+    means = contrasts.arrange(page, "model").mean(axis=1)
+    reference = stats.ttest_rel(means[:, 1], means[:, 0])
+    assert tests.p[0] == pytest.approx(reference.pvalue)
+    assert tests.df[0] == 3
+
+
+def test_runs_pool_their_strata():
+    study = two_models(4)
+    runs = Table(**{key: getattr(study, key) for key in study.__slots__} | {"cells_are_runs": True})
+    tests = contrasts.pairs(design(prepare(runs)), "model", [(1, 0)])
+    d = contrasts.arrange(design(prepare(study)), "model")
+    pairs = d[:, :, 1] - d[:, :, 0]
+    # Strata of two levels: units, and units × rows, of the difference.
+    ss2 = 5 * ((pairs.mean(axis=1) - pairs.mean()) ** 2).sum() / 2
+    rest = pairs - pairs.mean(axis=1, keepdims=True) - pairs.mean(axis=0) + pairs.mean()
+    ss1 = (rest**2).sum() / 2
+    assert stats.f.sf(ss2 / 3 / (ss1 / 12), 3, 12) > 0.25
+    ms = (ss1 + ss2) / 15
+    assert tests.df[0] == 15
+    assert tests.error[0] == pytest.approx(np.sqrt(ms * 2 / 20))
+
+
+def test_unshared_seeds_are_welchs():
+    values = np.full((2, 3, 8), np.nan)
+    random = np.random.default_rng(5)
+    values[0, :, :5] = random.normal(50, 1, (3, 5))
+    values[1, :, 5:] = random.normal(53, 2, (3, 3))
+    factors = {
+        "model": name("model", "A B"),
+        "x": number("x", range(3), "condition"),
+        "seed": Factor("seed", SEEDS.levels[:8], "replicate"),
+    }
+    page = design(prepare(table(values, factors, Metric("Score", "", "higher", "linear"))))
+    tests = contrasts.pairs(page, "model", [(0, 1)])
+    a, b = values[0, :, :5].mean(axis=0), values[1, :, 5:].mean(axis=0)
+    reference = stats.ttest_ind(a, b, equal_var=False)
+    assert tests.error[0] == pytest.approx(np.sqrt(a.var(ddof=1) / 5 + b.var(ddof=1) / 3))
+    assert tests.df[0] == pytest.approx(min(reference.df, 4))
+    assert tests.capped[0]
+
+
+def test_counts_are_binomial_with_the_common_share():
+    k, n = np.array([[120.0, 80], [130, 90]]), np.full((2, 2), 200.0)
+    factors = {"x": number("x", [1, 2], "condition"), "model": name("model", "A B")}
+    page = design(prepare(table(k / n * 100, factors, k=k, n=n)))
+    tests = contrasts.pairs(page, "model", [(0, 1)])
+    share = k.sum(axis=1) / 400
+    error = 100 * np.sqrt((share * (1 - share) * 2 / 200).sum() / 4)
+    assert tests.estimate[0] == pytest.approx(20)
+    assert tests.error[0] == pytest.approx(error)
+    assert tests.p[0] == pytest.approx(2 * stats.norm.sf(20 / error))
+
+
+@pytest.mark.parametrize(("k1", "n1", "k2", "n2"), [(3, 50, 0, 50), (20, 20, 14, 20), (0, 9, 0, 7)])
+def test_few_counts_are_fishers(k1, n1, k2, n2):
+    reference = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])[1]
+    assert contrasts.fisher(k1, n1, k2, n2) == pytest.approx(reference)
+
+
+def test_holm_is_holms():
+    p = np.array([0.01, np.nan, 0.04, 0.03])
+    expected = [0.03, np.nan, 0.06, 0.06]
+    assert questions.holm(p) == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_page_is_a_family_with_half_for_names():
+    study = two_models(4)
+    asked = questions.ask(design(prepare(study)))
+    [names] = [question for question in asked if question.kind == "names"]
+    [alone] = questions.over_page([names])
+    assert alone.adjusted == pytest.approx(names.tests.p * 1.25)
+    others = [replace(names, kind="axis", factor=str(at)) for at in range(3)]
+    done = questions.over_page([names, *others])
+    # Half of the level for names and a twelfth for each other; Holm passes on what is left.
+    assert [question.by for question in done] == pytest.approx([1.25 * 9 / 6, 3.75, 2.5, 1.25])
+    assert len({float(question.p) for question in done[1:]}) == 1
+    later = questions.over_page([names], times=2.5, least=0.04)
+    assert later[0].p == pytest.approx(max(0.04, 2.5 * float(names.tests.p[0])))
+
+
+def test_benchmarks_alike_by_name_count_once():
+    values = np.random.default_rng(1).normal(50, 5, (2, 3, 4))
+    blocks = Factor("benchmark", ("AIME24", "AIME25", "AMC23", "GPQA"), "block")
+    factors = {"model": name("model", "A B"), "x": number("x", range(3)), "b": blocks}
+    study = prepare(table(values, factors))
+    assert study.groups.tolist() == [0, 0, 1, 2]
+    assert design(study).y.shape[-1] == 3
+
+
+def test_a_block_that_is_the_mean_of_others_is_left_out():
+    values = np.round(np.random.default_rng(1).normal(50, 5, (6, 4)), 1)
+    values = np.concatenate([values, np.round(values[:, :3].mean(axis=1, keepdims=True), 1)], 1)
+    factors = {"model": name("model", "A B C D E F"), "b": name("task", "p q r s total", "block")}
+    assert prepare(table(values, factors)).factors["b"].levels == ("p", "q", "r", "s")
+
+
+def test_progress_is_taken_at_its_end():
+    values = np.arange(24.0).reshape(2, 4, 3)
+    values[1, 2:, 0] = np.nan
+    factors = {
+        "model": name("model", "A B"),
+        "step": number("step", range(4), "progress"),
+        "seed": name("seed", "1 2 3", "replicate"),
+    }
+    study = prepare(table(values, factors, Metric("Score", "", "higher", "linear", 0)))
+    assert [*study.factors] == ["model", "seed"]
+    assert study.y.tolist() == [[9, 10, 11], [15, 22, 23]]
+
+
+def test_failed_runs_are_counted_and_never_filled():
+    values = np.full((3, 8), 2.0) + np.random.default_rng(2).normal(0, 0.1, (3, 8))
+    values[0, 0], values[1, 1] = np.inf, 1e6
+    factors = {"optimizer": name("optimizer", "a b c"), "lr": number("lr", range(8))}
+    codes = dict(zip(factors, np.nonzero(np.ones((3, 8))), strict=True))
+    study = prepare(Table(factors, codes, values.ravel(), LOSS))
+    assert study.failed["optimizer"] == {"a": 1, "b": 1}
+    assert np.isnan(study.y).sum() == 2
+    assert "2 failed runs left out: 1 of a and 1 of b." in analyse(study)[None].evidence
+
+
+def test_rows_that_share_a_place_are_repeats():
+    factors = {"gpu": name("GPU", "A B"), "batch": number("batch", [1, 2, 4], "condition")}
+    places = np.repeat(np.indices((2, 3)).reshape(2, -1), 4, axis=1)
+    values = 10 + 5 * places[0] + np.random.default_rng(1).normal(0, 0.1, 24)
+    study = prepare(
+        Table(
+            factors, dict(zip(factors, places, strict=True)), values, Metric("Time", "ms", "lower")
+        )
+    )
+    page = design(study)
+    assert (page.unit, page.unit_name, page.y.shape[-1]) == ("replicate", "repeat", 4)
+    answer = analyse(study)[None]
+    assert answer.headline.endswith(", in these runs")
+    assert answer.grade == "likely"
+
+
+def test_columns_of_different_lengths_are_refused():
+    factors = {"gpu": name("GPU", "A B")}
+    with pytest.raises(ValueError, match="the column gpu has 1 rows, value has 2"):
+        Table(factors, {"gpu": np.array([0])}, np.zeros(2), LOSS)
+    with pytest.raises(ValueError, match="gpu has codes outside its 2 levels"):
+        Table(factors, {"gpu": np.array([0, 2])}, np.zeros(2), LOSS)
+
+
+# --- units, gaps, what leads ----------------------------------------------------------------------
+
+
+def crossed(seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False):
+    """The unit of 2 models × 2 learning rates with so many of each."""
+    shape = (2, 2, max(1, seeds), max(1, blocks), max(1, items))
+    values = np.random.default_rng(0).normal(50, 5, shape)
+    factors = {
+        "model": name("model", "A B"),
+        "lr": number("learning rate", [1, 2]),
+        "seed": Factor("seed", tuple(map(str, range(shape[2]))), "replicate"),
+        "benchmark": Factor("benchmark", tuple("abcdefghij"[: shape[3]]), "block"),
+        "item": Factor("item", tuple(map(str, range(shape[4]))), "item"),
+    }
+    k = np.round(values / 2) if counts else None
+    n = np.full(shape, 50.0) if counts else None
+    metric = Metric("Score", "%", "higher", None, None, 100.0)
+    page = design(prepare(table(values, factors, metric, k=k, n=n, cells_are_runs=runs)))
+    return page.unit, page.y.shape[-1]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "blocks", "items", "options", "unit"),
+    [
+        (3, 0, 0, {}, ("replicate", 3)),
+        (3, 0, 0, {"counts": True}, ("replicate", 3)),
+        (3, 4, 0, {}, ("replicate", 3)),
+        (3, 6, 0, {}, ("block", 6)),
+        (6, 6, 0, {}, ("replicate", 6)),
+        (3, 6, 0, {"runs": True}, ("replicate", 3)),
+        (0, 3, 0, {}, ("block", 3)),
+        (0, 3, 0, {"runs": True}, ("rows", 1)),
+        (0, 2, 0, {"counts": True}, ("counts", 1)),
+        (0, 2, 0, {}, ("rows", 1)),
+        (0, 0, 10, {}, ("item", 10)),
+        (0, 2, 10, {}, ("item", 10)),
+        (3, 0, 10, {}, ("replicate", 3)),
+        (0, 0, 4, {}, ("rows", 1)),
+        (0, 0, 0, {"counts": True}, ("counts", 1)),
+        (0, 0, 0, {"counts": True, "runs": True}, ("rows", 1)),
+    ],
+)
+def test_who_speaks_for_whom(seeds, blocks, items, options, unit):
+    assert crossed(seeds, blocks, items, **options) == unit
+
+
+def test_gaps_are_never_filled():
+    """Each pair has its own rows, whatever the rows that another level lacks are like."""
+    values = np.array([[10.0, 20, 30, 900], [11, 22, 33, 903], [12, 24, np.nan, np.nan]])
+    factors = {"model": name("model", "A B C"), "row": number("row", range(4), "condition")}
+    metric = Metric("Score", "", "higher", "linear")
+    page = design(prepare(table(values, factors, metric)))
+    tests = contrasts.pairs(page, "model", [(1, 0), (2, 0), (2, 1)])
+    assert tests.estimate == pytest.approx([2.25, 3, 1.5])
+    assert tests.rows.tolist() == [4, 2, 2]
+    assert tests.df.tolist() == [3, 1, 1]
+    assert np.isnan(tests.p[1:]).all()
+
+
+def test_levels_use_the_rows_that_all_have():
+    values = np.array([[10.0, 20, 30], [500, np.nan, 700], [11, 22, 33.5]])
+    factors = {"row": name("row", "a b c", "condition"), "x": number("x", range(3))}
+    means, rows = contrasts.level_means(
+        design(prepare(table(values, factors, Metric("Score", "", "higher", "linear")))), "x"
+    )
+    assert means == pytest.approx([10.5, 21, 31.75])
+    assert rows.tolist() == [True, False, True]
+
+
+def level_and_setting(level: float, setting: float) -> Table:
+    random = np.random.default_rng(4)
+    values = 50 + random.normal(0, 0.3, (5, 4, 5))
+    values[3] += level
+    values[1, 2] += setting
+    factors = {"x": number("x", range(1, 6)), "y": number("y", range(1, 5)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:5], "replicate")
+    return table(np.round(values, 2), factors, cells_are_runs=True)
+
+
+def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
+    level = front(level_and_setting(6, 9))
+    assert level.headline.startswith("X 4 ")
+    assert {said.kind for said in level.assertions} >= {"cell"}
+    assert "The means of its levels contain that setting." in level.evidence
+    setting = front(level_and_setting(0, 9))
+    assert setting.headline.startswith("X 2 with y 3 stands out: ")

@@ -1,0 +1,92 @@
+"""Verdicts of statements: never kinder than the test of what they assert."""
+
+import itertools
+
+import numpy as np
+import pytest
+from shipped_columns import digits, dynts
+
+from gridatlas.analysis import statements, words
+from gridatlas.analysis.answers import analyse
+from gridatlas.analysis.design import prepare
+from gridatlas.analysis.statements import asserts_more, tally, verdict, worst
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "options", "expected"),
+    [
+        (True, {"quotes": True}, "holds"),
+        (True, {"quotes": True, "capped": True}, "holds-untested"),
+        (True, {"p": 0.01}, "holds"),
+        (True, {"p": 0.05}, "holds"),
+        (True, {"p": 0.051}, "holds-within-noise"),
+        (True, {"p": 0.01, "contrary": True}, "holds-within-noise"),
+        (True, {"p": 0.01, "capped": True}, "holds-untested"),
+        (True, {}, "holds-untested"),
+        (True, {"p": float("nan")}, "holds-untested"),
+        (False, {}, "false"),
+        (False, {"p": 0.01}, "false"),
+        (False, {"p": 0.01, "contrary": True}, "contrary-shown"),
+        (False, {"p": 0.2, "contrary": True}, "false"),
+        (None, {"p": 0.01}, "undecided"),
+    ],
+)
+def test_verdicts(arithmetic, options, expected):
+    assert verdict(arithmetic, **options) == expected
+
+
+def test_two_readings_have_the_worse_verdict():
+    assert worst(["holds", "holds-within-noise"]) == "holds-within-noise"
+    assert worst(["undecided", "false", "holds"]) == "false"
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("a sweet spot around a window size of 2000", True),
+        ("clear outlier peak", True),
+        ("Performance degrades significantly", True),
+        ("massive and robust performance boost", True),
+        ("The highest value is 52.0", False),
+        ("peaks at 0.4", True),
+        ("It repeats twice", False),
+    ],
+)
+def test_words_that_assert_more(text, more):
+    assert asserts_more(text) is more
+
+
+def test_no_statement_about_two_levels_is_kinder_than_the_answer():
+    for table, name in ((digits(1), "setting"), (digits(8), "setting"), (dynts(), "model")):
+        study = prepare(table)
+        answer = analyse(study)[None]
+        said = {each.levels for each in answer.assertions if each.kind == "pair"}
+        labels = study.factors[name].levels
+        pairs = [*itertools.combinations(range(len(labels)), 2)]
+        tests = [statements.compared(study, {name: a}, {name: b}) for a, b in pairs]
+        adjusted = statements.adjusted([float(test.p[0]) for test in tests])
+        for (a, b), test, p in zip(pairs, tests, adjusted.tolist(), strict=True):
+            first, second = (a, b) if test.estimate[0] > 0 else (b, a)
+            # The site's own answer adjusts for more: where both exist they share its p.
+            if (labels[first], labels[second]) in said:
+                assert verdict(True, p=p) == "holds"
+
+
+def test_a_source_is_a_family():
+    found = statements.adjusted([0.01, None, 0.04])
+    assert found == pytest.approx([0.02, np.nan, 0.04], nan_ok=True)
+
+
+def test_counts_add_up():
+    assert tally(300, 20, 4, 324) == (300, 20, 4)
+    with pytest.raises(ValueError, match="20 failed and 4 not applicable aren't the 36"):
+        tally(300, 20, 4, 36)
+
+
+def test_captions():
+    assert words.caption(0) == "Not tested cell by cell."
+    assert words.caption(20, block="AIME24") == "Faded: may be chance on AIME24 alone."
+    assert words.caption(20, alone=True) == "Faded: may be chance, for this model alone."
+    assert words.cells_by_unit([25, 33, 32], [4, 0, 1]) == (
+        "25, 33 and 32 cells higher; 4, 0 and 1 lower."
+    )
