@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from gridatlas.analysis.table import Codes, Floats, Role
+from gridatlas.analysis.table import Codes, Floats
+from gridatlas.model.schema import Role
 
 REPLICATES = "seed|random_?state|fold|trial|run|rep|repeat|replicate|rng"
 ITEMS = "item|question|question_?id|doc_?id|problem|idx|example|prompt_?id"

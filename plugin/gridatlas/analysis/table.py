@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gridatlas.model.schema import Role
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Bools = NDArray[np.bool_]
-Role = Literal["choice", "condition", "block", "replicate", "item", "progress"]
 
 
 @dataclass(frozen=True, slots=True)

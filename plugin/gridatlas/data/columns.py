@@ -10,6 +10,7 @@ from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table
 from gridatlas.data.yaml import KeyPath
 from gridatlas.model.problems import Problem, join_names, nearest, quote
+from gridatlas.model.schema import REPEAT, REPEATING
 
 OPTIONAL_COLUMNS = ("n", "successes", "stderr", "state", "note", "place", "run")
 
@@ -20,6 +21,13 @@ def factor_ids(source: StudySource) -> tuple[str, ...]:
     return (file.x, *filter(None, (file.y,)), *file.facets)
 
 
+def repeat_columns(source: StudySource) -> tuple[str, ...]:
+    """What tells the rows of a cell apart, of which the mean is shown; empty where each has one."""
+    file, factors = source.file, factor_ids(source)
+    named = [name for name, role in file.roles.items() if role in REPEATING and name not in factors]
+    return tuple(dict.fromkeys([*named, *([REPEAT] if file.repeats and not named else [])]))
+
+
 def spread_columns(source: StudySource) -> tuple[str, ...]:
     """The column with what is printed beside values, which one table needs to have."""
     return (source.file.spread.column,) if source.file.spread else ()
@@ -28,7 +36,8 @@ def spread_columns(source: StudySource) -> tuple[str, ...]:
 def check_columns(source: StudySource, table: Table) -> list[Problem]:
     """Missing and repeated columns; columns that are not read are notes."""
     needed = (*factor_ids(source), source.file.metric.column)
-    read = (*needed, *OPTIONAL_COLUMNS, *spread_columns(source))
+    repeated = repeat_columns(source)
+    read = (*needed, *OPTIONAL_COLUMNS, *spread_columns(source), *repeated)
     extra = [name for name in table.columns if name not in read]
     problems = []
     for name, times in Counter(table.columns).items():
@@ -38,8 +47,8 @@ def check_columns(source: StudySource, table: Table) -> list[Problem]:
     absent = [name for name in needed if name not in table.columns]
     absent += [
         name
-        for name in spread_columns(source)
-        if not any(name in other.columns for other in source.tables.values())
+        for name in (*spread_columns(source), *repeated)
+        if name != REPEAT and not any(name in other.columns for other in source.tables.values())
     ]
     for name in absent:
         near = nearest(name, extra)
@@ -104,7 +113,7 @@ def typos(source: StudySource) -> list[Typo]:
         return []
     used = {
         *(*factor_ids(source), source.file.metric.column),
-        *(*spread_columns(source), *OPTIONAL_COLUMNS),
+        *(*spread_columns(source), *OPTIONAL_COLUMNS, *repeat_columns(source)),
     }
     free = [
         name
@@ -153,4 +162,4 @@ def _named(source: StudySource) -> Iterator[tuple[KeyPath, str]]:
 def _named_elsewhere(source: StudySource) -> set[str]:
     file = source.file
     items = {file.trials.items} if file.trials else set()
-    return {*file.factors, *file.baseline, *file.compare, *items}
+    return {*file.factors, *file.baseline, *file.compare, *file.roles, *items}

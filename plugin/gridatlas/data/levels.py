@@ -19,6 +19,7 @@ from gridatlas.model.schema import (
     PAGE_FILES,
     FactorEntry,
     LevelEntry,
+    StudyFile,
     level_key,
     level_number,
 )
@@ -60,6 +61,8 @@ def read_factor(
         )
         for entry in entries
     )
+    if is_replicate(source.file, factor_id) and factor_id in source.file.facets:
+        levels = _with_mean(levels)
     here = ProblemsOf(source)
     keys_before: set[str] = set()
     labels_before: set[str] = set()
@@ -81,6 +84,19 @@ def read_factor(
     problems += _check_former(here, factor_id, levels)
     label = entry.label or factor_id.replace("_", " ").capitalize()
     return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
+
+
+def is_replicate(file: StudyFile, factor_id: str) -> bool:
+    """Whether `study.yml` says that the levels of a factor repeat the experiment."""
+    return file.roles.get(factor_id) == "replicate" or file.replicates == factor_id
+
+
+def _with_mean(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """The levels of a facet that repeats the experiment, with their mean, which pages show."""
+    taken = {name for level in levels for name in (level.key, level.slug, *level.former)}
+    if any(level.aggregate for level in levels) or "mean" in taken:
+        return levels
+    return (*levels, Level("mean", "Mean", "mean", aggregate="mean"))
 
 
 def _check_former(here: ProblemsOf, factor_id: str, levels: Iterable[Level]) -> list[Problem]:
@@ -110,7 +126,7 @@ def check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pro
     return [
         *_check_files(source, factors),
         *_check_trials(source, factors),
-        *_check_replicates(source, factors),
+        *_check_replicates(source),
         *_check_levels(source, factors),
     ]
 
@@ -209,35 +225,17 @@ def _check_trials(source: StudySource, factors: Mapping[str, Factor]) -> list[Pr
     ]
 
 
-def _check_replicates(source: StudySource, factors: Mapping[str, Factor]) -> list[Problem]:
-    """A facet that repeats the experiment has a mean, and levels that are the same experiment."""
-    file, here, path = source.file, ProblemsOf(source), ("replicates",)
-    facet = file.replicates
-    if facet is None:
-        return []
-    problems = []
-    if not any(level.aggregate for level in factors[facet].levels):
-        problems.append(
-            here.problem(
-                "wrong-value",
-                path,
-                f"{quote(facet)}, which has no aggregate",
-                "a facet with a level that is the mean of the others",
-                f"list the levels of {facet} under factors, and after them "
-                "{id: mean, aggregate: {by: mean}}; or remove replicates",
-            )
+def _check_replicates(source: StudySource) -> Iterator[Problem]:
+    """A facet that repeats the experiment has levels that are the same experiment."""
+    items = source.file.trials and source.file.trials.items
+    if items and is_replicate(source.file, items):
+        yield ProblemsOf(source).problem(
+            "wrong-value",
+            ("roles", items) if items in source.file.roles else ("replicates",),
+            f"{quote(items)}, whose levels are asked different items (trials.items)",
+            "a facet whose levels differ by chance only, such as training seeds",
+            "name another facet, or give it another role",
         )
-    if file.trials and file.trials.items == facet:
-        problems.append(
-            here.problem(
-                "wrong-value",
-                path,
-                f"{quote(facet)}, whose levels are asked different items (trials.items)",
-                "a facet whose levels differ by chance only, such as training seeds",
-                "name another facet, or remove replicates",
-            )
-        )
-    return problems
 
 
 def _check_settings(source: StudySource, factors: Mapping[str, Factor]) -> Iterator[Problem]:

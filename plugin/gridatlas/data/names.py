@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from gridatlas.data.columns import OPTIONAL_COLUMNS, factor_ids
+from gridatlas.data.columns import OPTIONAL_COLUMNS, factor_ids, repeat_columns
 from gridatlas.data.reader import StudySource
 from gridatlas.data.text import NAMEABLE, unnameable
 from gridatlas.model.directions import says_lower
@@ -190,6 +190,12 @@ def _check_references(source: StudySource) -> list[Problem]:
     named += [(("compare", index), facet) for index, facet in enumerate(file.compare)]
     if file.trials:
         named.append((("trials", "items"), file.trials.items))
+    valid = [*ids, *repeat_columns(source)]
+    problems += [
+        here.unknown("unknown-factor", ("roles", name), name, "a factor of this study", valid)
+        for name in file.roles
+        if name not in valid
+    ]
     if file.replicates is not None:
         named.append((("replicates",), file.replicates))
     problems += [

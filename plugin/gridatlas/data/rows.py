@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gridatlas.data.columns import spread_columns
+from gridatlas.data.columns import repeat_columns, spread_columns
 from gridatlas.data.levels import too_long
 from gridatlas.data.reader import StudySource
 from gridatlas.data.tables import Table, too_many
@@ -38,6 +38,7 @@ from gridatlas.table.study_table import (
     UNKNOWN,
     At,
     Columns,
+    Repeats,
     StudyTable,
     constant,
 )
@@ -184,36 +185,46 @@ class _Rows:
             found |= ~keys.are(listed.__contains__)
         return found & self.good
 
-    def rows_of_cells(self) -> tuple[Rows, dict[int, list[int]]]:
-        """The first row of each cell, in their order; and all rows of cells that have several.
-
-        The latter by the place of the cell among all cells.
-        """
+    def rows_of_cells(self) -> tuple[Rows, Rows, Rows]:
+        """The first row of each cell, in their order; the rows of all, and each one's cell."""
         file = self.source.file
         rows = np.flatnonzero(self.good & ~self.outside)
         columns = [self.keys[name][rows] for name in (*file.facets, file.x, file.y) if name]
         numbers = numbered(columns)
-        _, first, cells, times = np.unique(
-            numbers, return_index=True, return_inverse=True, return_counts=True
-        )
+        _, first, cells = np.unique(numbers, return_index=True, return_inverse=True)
         if len(first) == len(rows):
-            return rows, {}
+            return rows, rows, np.arange(len(rows))
         order = np.argsort(first)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        several = times[cells] > 1
-        own, at = rows[several], place[cells[several]]
-        by_cell = np.argsort(at, kind="stable")
-        ends = np.flatnonzero(np.diff(at[by_cell], append=-1)) + 1
-        groups = np.split(own[by_cell], ends[:-1]) if len(ends) else []
-        found = {
-            int(at[by_cell[end - 1]]): group.tolist()
-            for end, group in zip(ends, groups, strict=True)
-        }
-        return rows[first[order]], found
+        return rows[first[order]], rows, place[cells]
 
-    def table_of(self, rows: Rows, cells: Columns, most: int) -> StudyTable:
-        """Cells at the places of rows; of more places than `most` only the grids are known."""
+    def repeats(self, rows: Rows, cells: Rows, places: Rows) -> Repeats:
+        """The rows of cells, numbered within each where no column tells them apart.
+
+        Args:
+            cells: The cell of each row.
+            places: Of each cell, in the table.
+        """
+        levels = {}
+        for name in repeat_columns(self.source):
+            if name in self.table.columns:
+                levels[name] = self.texts(name)[rows]
+                continue
+            numbers = np.empty(len(rows), np.intp)
+            by_cell = np.argsort(cells, kind="stable")
+            starts = np.flatnonzero(np.diff(cells[by_cell], prepend=-1))
+            lengths = np.diff(np.append(starts, len(rows)))
+            numbers[by_cell] = np.arange(len(rows)) - np.repeat(starts, lengths)
+            kinds = tuple(map(str, range(1, int(numbers.max(initial=0)) + 2)))
+            levels[name] = Coded(numbers, kinds)
+        return Repeats(places[cells], levels, self.measured[0][rows])
+
+    def table_of(self, rows: Rows, cells: Columns, most: int) -> tuple[StudyTable, Rows]:
+        """Cells at the places of rows, and these places.
+
+        Of more places than `most` only the grids are known.
+        """
         file, factors = self.source.file, self.factors
         x, y = factors[file.x], factors[file.y] if file.y else NO_AXIS
         facets = [self.keys[facet][rows] for facet in file.facets]
@@ -226,17 +237,17 @@ class _Rows:
         grids = tuple(found[grid] for grid in sequence)
         size = len(x.levels) * len(y.levels)
         if len(grids) * size > most:
-            return StudyTable(x, y, grids, Columns.empty(0))
+            return StudyTable(x, y, grids, Columns.empty(0)), np.zeros(0, np.intp)
         place_of = np.empty(len(found), np.intp)
         place_of[sequence] = np.arange(len(sequence))
         column = _level_places(x, self.keys[file.x][rows])
         row = _level_places(y, self.keys[file.y][rows]) if file.y else 0
         at = (place_of[codes] * len(y.levels) + row) * len(x.levels) + column
         if len(at) == len(grids) * size and (at == np.arange(len(at))).all():
-            return StudyTable(x, y, grids, cells)
+            return StudyTable(x, y, grids, cells), at
         from_row = np.full(len(grids) * size, -1)
         from_row[at] = np.arange(len(at))
-        return StudyTable(x, y, grids, cells.at(from_row))
+        return StudyTable(x, y, grids, cells.at(from_row)), at
 
 
 _NO_STATE, _NO_SUCH_STATE = -2, -3
@@ -429,16 +440,18 @@ def _too_many(number: int, first: Problem) -> NotRead:
 def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list[Problem]]:
     file = rows.source.file
     problems = [problem for found in rows.problems.values() for problem in found]
-    first_rows, repeats = rows.rows_of_cells()
+    first_rows, every_row, of_cell = rows.rows_of_cells()
+    repeats = _several(every_row, of_cell, len(first_rows))
+    keyed = repeat_columns(rows.source)
+    same = _same(rows, keyed, repeats)
     columns, lines = rows.measured[0], rows.table.lines
     cells = columns[first_rows]
-    if file.repeats is not None:
+    if keyed:
         cells = _with_means(cells, columns, repeats)
-        repeats = {}
-    for same_cell in repeats.values():
+    for same_cell in same:
         first = same_cell[0]
-        names = [name for name in (*file.facets, file.x, file.y) if name]
-        where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
+        where = ", ".join(f"{name} = {keys[first]}" for name, keys in rows.keys.items())
+        where += "".join(f", {name} = {rows.texts(name)[first]}" for name in keyed)
         problems += [
             Problem.of(
                 "duplicate-cell",
@@ -460,8 +473,36 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
     with_value = cells.value.known
     measured = bool(with_value.any()) and bool(cells.run.are(bool)[with_value].all())
     document = rows.source.documents.get(entry.id)
-    table = rows.table_of(first_rows, cells, most)
-    return Reading(entry.id, label, entry, table, outside, measured, document), problems
+    table, places = rows.table_of(first_rows, cells, most)
+    of_rows = rows.repeats(every_row, of_cell, places) if repeats and len(places) else None
+    return Reading(entry.id, label, entry, table, outside, measured, document, of_rows), problems
+
+
+def _several(rows: Rows, cells: Rows, count: int) -> dict[int, list[int]]:
+    """All rows of the cells that have several, by the cell."""
+    several = np.bincount(cells, minlength=count)[cells] > 1
+    own, at = rows[several], cells[several]
+    by_cell = np.argsort(at, kind="stable")
+    ends = np.flatnonzero(np.diff(at[by_cell], append=-1)) + 1
+    groups = np.split(own[by_cell], ends[:-1]) if len(ends) else []
+    return {
+        int(at[by_cell[end - 1]]): group.tolist() for end, group in zip(ends, groups, strict=True)
+    }
+
+
+def _same(
+    rows: _Rows, keyed: Sequence[str], repeats: Mapping[int, list[int]]
+) -> Iterator[list[int]]:
+    """Rows of one cell that nothing tells apart."""
+    if not keyed:
+        yield from repeats.values()
+        return
+    by = [rows.texts(name) for name in keyed if name in rows.table.columns]
+    for same_cell in repeats.values() if by else ():
+        apart: dict[tuple[str, ...], list[int]] = {}
+        for row in same_cell:
+            apart.setdefault(tuple(texts[row] for texts in by), []).append(row)
+        yield from (several for several in apart.values() if len(several) > 1)
 
 
 def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[int]]) -> Columns:

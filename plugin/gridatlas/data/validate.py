@@ -10,6 +10,7 @@ from gridatlas.data.levels import check_levels, read_factor
 from gridatlas.data.match_runs import match_runs
 from gridatlas.data.names import ProblemsOf, check_names
 from gridatlas.data.reader import StudySource
+from gridatlas.data.roles import compared, roles_of
 from gridatlas.data.rows import MOST_POINTS_PER_ROW, most_points, read_readings
 from gridatlas.data.tables import Table
 from gridatlas.model.limits import allow, excess, limits
@@ -67,7 +68,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         y=factors[file.y] if file.y else NO_AXIS,
         facets=tuple(factors[facet] for facet in file.facets),
         baseline=file.baseline,
-        compare=file.compare,
+        compare=compared(file, factors),
         trials=file.trials,
         readings=readings,
         reconcile=file.reconcile,
@@ -83,9 +84,8 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         reproduce=file.reproduce,
         runs=runs,
         license=file.license or "",
-        replicates=file.replicates or "",
+        roles=roles_of(file, factors, readings),
         cells=file.cells,
-        axes=file.axes,
         colour=file.colour,
         alike=file.alike,
         spread=file.spread,

@@ -17,6 +17,12 @@ from pydantic import (
 )
 
 FORMAT = 1
+Role = Literal["choice", "condition", "block", "replicate", "item", "progress"]
+"""What a factor means for tests."""
+REPEATING: tuple[Role, ...] = ("replicate", "item")
+"""Roles of columns that may tell the rows of a cell apart."""
+REPEAT = "repeat"
+"""What tells rows of a cell apart that no column does: they are numbered."""
 PAGE_FILES = ("index.html", "index.md", "readme.md")
 """Names of the files that pages are: no folder of pages can have them."""
 RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction", *PAGE_FILES)
@@ -146,6 +152,8 @@ class Metric(Entry):
     """Which values are better. Without it pages mark no best, and a name such as Loss or Latency is
     a problem.
     """
+    scale: Literal["log", "linear"] | None = None
+    """Whether answers compare ratios (`log`) or differences; the default depends on the values."""
     decimals: int | None = Field(default=None, ge=0, le=12)
     """Decimals in pictures; the default is the most that any value has, up to 4."""
 
@@ -416,16 +424,23 @@ class StudyFile(Entry):
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""
+    roles: dict[str, Role] = Field(default_factory=dict)
+    """What factors mean for the [answers](#roles), by column; guessed where absent. A `replicate`
+    or `item` may also be a column that is no axis or facet: it tells the rows of a cell apart, of
+    which pages show the mean.
+    """
     compare: tuple[str, ...] = ()
-    """Facets whose levels to [compare](#comparisons) with each other."""
+    """Facets whose levels to [compare](#comparisons) with each other, in words of old: now
+    `roles: {model: choice}`.
+    """
     replicates: Text | None = None
-    """The facet whose levels [repeat the experiment](#replicates), such as training seeds."""
+    """The facet whose levels repeat the experiment, in words of old: now
+    `roles: {seed: replicate}`.
+    """
     cells: Literal["runs"] | None = None
     """Each cell is a separate run, such as a training; see [answers](#answers)."""
-    axes: Literal["settings", "conditions"] = "settings"
-    """With `conditions`, nobody chooses among the axes' levels, such as difficulty: pages name no
-    best cell.
-    """
+    axes: Literal["settings", "conditions"] | None = None
+    """Both axes are choices (`settings`) or `conditions`, in words of old: now in `roles`."""
     colour: Literal["evidence", "value"] = "evidence"
     """Whether the [colours](#colours) of several heatmaps show the evidence or the values."""
     alike: (
@@ -442,7 +457,7 @@ class StudyFile(Entry):
     trials: Trials | None = None
     """How many trials a cell has."""
     repeats: Literal["mean"] | None = None
-    """How to combine [several rows of one cell](#repeats)."""
+    """Rows of one cell repeat it, in words of old: now `roles: {repeat: replicate}`."""
     readings: tuple[ReadingEntry, ...] = ()
     """The tables; the default is `cells.csv` alone."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"

@@ -14,6 +14,7 @@ from gridatlas.model.schema import (
     Metric,
     ReadingEntry,
     ReproduceEntry,
+    Role,
     SeeAlso,
     Source,
     SpreadEntry,
@@ -21,7 +22,7 @@ from gridatlas.model.schema import (
 )
 
 if TYPE_CHECKING:
-    from gridatlas.table.study_table import StudyTable
+    from gridatlas.table.study_table import Repeats, StudyTable
 
 State = Literal["ok", "missing", "failed", "oom", "disputed"]
 STATES: tuple[State, ...] = ("ok", "missing", "failed", "oom", "disputed")
@@ -145,6 +146,7 @@ class Reading:
     Attributes:
         measured: Whether runs measured it: each of its values names one.
         document: The text that its values were typed from; None where it names none.
+        repeats: The rows that its values are means of; None where each cell has one.
     """
 
     id: str
@@ -154,6 +156,7 @@ class Reading:
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
     measured: bool = False
     document: str | None = None
+    repeats: Repeats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +251,9 @@ class Study:
 
     Attributes:
         runs: By their ids.
-        replicates: Id of the facet whose levels repeat the experiment; empty without one.
+        compare: Facets whose levels are compared with each other.
+        roles: What each factor means for tests, and each column that tells rows of a cell apart.
         cells: Whether each cell is a run of its own.
-        axes: Whether the axes are a choice, or conditions such as difficulty.
         colour: What the colours of heatmaps beside each other stand for.
         alike: The largest difference of two levels that doesn't matter, in the metric's unit.
         spread: What cells' `spread` is; None where nothing is printed beside values.
@@ -285,9 +288,8 @@ class Study:
     reproduce: ReproduceEntry | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)
     license: str = ""
-    replicates: str = ""
+    roles: Mapping[str, Role] = field(default_factory=dict)
     cells: Literal["runs"] | None = None
-    axes: Literal["settings", "conditions"] = "settings"
     colour: Literal["evidence", "value"] = "evidence"
     alike: Decimal | None = None
     spread: SpreadEntry | None = None
@@ -320,6 +322,24 @@ class Study:
         return (self.x, self.y) if self.y.id else (self.x,)
 
     @property
+    def replicates(self) -> str:
+        """Id of the facet whose levels repeat the experiment and have a mean; empty without one."""
+        return next(
+            (
+                facet.id
+                for facet in self.facets
+                if self.roles.get(facet.id) == "replicate"
+                and any(level.aggregate for level in facet.levels)
+            ),
+            "",
+        )
+
+    @property
+    def axes_are_conditions(self) -> bool:
+        """Whether nobody chooses among the levels of its axes, such as difficulty."""
+        return not any(self.roles.get(axis.id, "choice") == "choice" for axis in self.varied)
+
+    @property
     def extreme(self) -> str:
         """What the best value is called: the highest, where none is the best."""
         if self.has_best:
@@ -329,7 +349,7 @@ class Study:
     @property
     def has_best(self) -> bool:
         """Whether a cell can be the best: conditions aren't chosen, and a direction is given."""
-        return self.axes == "settings" and self.metric.better is not None
+        return not self.axes_are_conditions and self.metric.better is not None
 
     def facet(self, facet_id: str) -> Factor:
         """The facet with this id; KeyError where there is none."""

@@ -72,7 +72,7 @@ def _settings(fence: Fence, tables: Tables) -> tuple[Plot, ...]:
             "write `as: profile`, or `better: higher` or `better: lower` in study.yml",
             "a metric that says which values are better",
         )
-    if study.axes == "conditions":
+    if study.axes_are_conditions:
         raise fence.error(
             "as",
             f"as: dots for {study.id}, whose axes are conditions: none of them is the best",

@@ -297,6 +297,21 @@ class _Values(ValuesView[Cell]):
         return iter(self._mapping.columns[self._mapping.present])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeats:
+    """The rows of a reading whose cells are means of several.
+
+    Attributes:
+        at: The row of each one's cell in the reading's table.
+        levels: By the column that tells rows of a cell apart, the level of each.
+        columns: What each says.
+    """
+
+    at: Rows
+    levels: Mapping[str, Coded[str]]
+    columns: Columns
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """The metric over x × y at one combination of facet levels: a slice of a table.

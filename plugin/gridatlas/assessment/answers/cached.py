@@ -98,7 +98,7 @@ def _inputs(results: Results, checks: StudyChecks) -> list[Any]:
         study.metric.model_dump(mode="json"),
         [_factor(factor) for factor in (study.x, study.y, *study.facets)],
         dict(study.baseline),
-        [study.compare, study.replicates, study.cells, study.axes, study.alike],
+        [study.compare, study.replicates, study.cells, study.axes_are_conditions, study.alike],
         None if study.trials is None else study.trials.model_dump(mode="json"),
         [
             (

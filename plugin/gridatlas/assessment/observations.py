@@ -1,0 +1,142 @@
+"""The shown values of a study as observations in long form, as the analysis takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gridatlas.analysis.table import Codes, Factor, Floats, Metric, Table
+from gridatlas.model import study as model
+from gridatlas.model.study import STATES, Reading, Study, inline
+from gridatlas.table.choose import choose
+from gridatlas.table.coded import Coded
+from gridatlas.table.items import share_scale
+from gridatlas.table.study_table import ABSENT, Columns, StudyTable
+
+MOST_PRINTED = 6
+"""Decimals that somebody prints; a program's floats have more."""
+FAILED = [STATES.index(state) for state in ("failed", "oom")]
+
+
+def observations(study: Study, shown: StudyTable | None = None) -> Table:
+    """What was measured, a row per value: of cells with repeats, one of each.
+
+    Args:
+        shown: The chosen cells, without computed aggregates; `choose` gives them, too.
+    """
+    table = choose(study) if shown is None else shown
+    at, columns, levels = _rows(study, table)
+    failed = np.isin(columns.state, FAILED)
+    rows = np.flatnonzero(columns.value.known | failed)
+    at, columns = at[rows], columns[rows]
+    codes, factors = _places(study, table, at), {}
+    for factor in (*study.varied, *study.facets):
+        factors[factor.id] = _factor(study, factor)
+    for name, column in levels.items():
+        keys = column[rows].merged()
+        codes[name] = keys.codes.astype(np.intp)
+        label = name.replace("_", " ")
+        factors[name] = Factor(label, tuple(keys.kinds), study.roles.get(name, "replicate"))
+    n = columns.n.astype(float)
+    by_grid = [study.trials_at(levels) or 0 for levels in table.grids]
+    if any(by_grid):
+        n = np.where(n > 0, n, np.array(by_grid, float)[at // max(1, table.size)])
+    n[n <= 0] = np.nan
+    about = study.metric
+    metric = Metric(
+        about.name,
+        about.unit,
+        about.better or "higher",
+        about.scale,
+        about.decimals if columns.value.most_places <= MOST_PRINTED else None,
+        float(about.range[1]) if about.range else (100.0 if about.unit == "%" else None),
+    )
+    return Table(
+        factors,
+        codes,
+        columns.value.floats,
+        metric,
+        n if np.isfinite(n).any() else None,
+        _successes(study, columns, n),
+        failed[rows],
+        study.cells == "runs",
+    )
+
+
+def _rows(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str, Coded[str]]]:
+    """Places in the shown table, what is known at each, and what tells rows of a cell apart."""
+    repeated = [reading for reading in study.accounts if reading.repeats is not None]
+    shown = np.flatnonzero(table.columns.state != ABSENT)
+    if not repeated:
+        return shown, table.columns[shown], {}
+    names = list(dict.fromkeys(name for each in repeated for name in _levels(each)))
+    single = ~table.columns.reading.are({each.id for each in repeated}.__contains__)[shown]
+    parts = [table.columns[shown[single]]]
+    places = [shown[single]]
+    keys = {name: [Coded.constant("1", len(places[0]))] for name in names}
+    for reading in repeated:
+        own = _places_in(table, reading)
+        rows = np.flatnonzero(own >= 0)
+        rows = rows[table.columns.reading[own[rows]].are(reading.id.__eq__)]
+        assert reading.repeats is not None
+        parts.append(reading.repeats.columns[rows])
+        places.append(own[rows])
+        for name in names:
+            of = _levels(reading).get(name)
+            keys[name].append(Coded.constant("1", len(rows)) if of is None else of[rows])
+    levels = {name: Coded.joined(of) for name, of in keys.items()}
+    return np.concatenate(places), Columns.joined(parts), levels
+
+
+def _levels(reading: Reading) -> Mapping[str, Coded[str]]:
+    return reading.repeats.levels if reading.repeats else {}
+
+
+def _places_in(table: StudyTable, reading: Reading) -> Codes:
+    """The place in the shown table of each row of a reading with repeats; −1 without one."""
+    assert reading.repeats is not None
+    own = reading.cells
+    grid = np.array([table.index.get(levels, -1) for levels in own.grids], np.intp)
+    of, point = np.divmod(reading.repeats.at, max(1, own.size))
+    return np.where(grid[of] < 0, -1, grid[of] * table.size + point)
+
+
+def _places(study: Study, table: StudyTable, at: Codes) -> dict[str, Codes]:
+    """The level of each row, by factor."""
+    grid, point = np.divmod(at, max(1, table.size))
+    y, x = np.divmod(point, len(study.x.levels))
+    places: dict[str, Codes] = {study.x.id: x}
+    if study.y.id:
+        places[study.y.id] = y
+    for index, facet in enumerate(study.facets):
+        of = np.array([facet.place(levels[index]) for levels in table.grids], np.intp)
+        places[facet.id] = of[grid]
+    return places
+
+
+def _factor(study: Study, factor: model.Factor) -> Factor:
+    numbers = [level.number for level in factor.levels if level.aggregate is None]
+    as_floats = tuple(float(level.number or 0) for level in factor.levels)
+    baseline = study.baseline.get(factor.id)
+    return Factor(
+        inline(factor.label),
+        tuple(level.label for level in factor.levels),
+        study.roles.get(factor.id, "choice"),
+        as_floats if None not in numbers else None,
+        None if baseline is None else factor.place(baseline),
+        frozenset(place for place, level in enumerate(factor.levels) if level.aggregate),
+    )
+
+
+def _successes(study: Study, columns: Columns, n: Floats) -> Floats | None:
+    """Successes of each row: as given, else those that are printed as its value."""
+    scale = share_scale(study)
+    if scale is None or not np.isfinite(n).any():
+        return None
+    value = columns.value.floats
+    k = np.rint(value / scale * n)
+    off = np.abs(k / n * scale - value)
+    printed = off <= 0.5 * 10.0 ** -columns.value.places.astype(float) + 1e-9 * scale
+    derived = np.where(printed & (k >= 0) & (k <= n), k, np.nan)
+    return np.where(columns.successes >= 0, columns.successes, derived)

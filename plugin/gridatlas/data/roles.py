@@ -1,0 +1,77 @@
+"""What factors mean for tests: as `study.yml` says, in words of today or of old, else a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from gridatlas.analysis.roles import guess_roles
+from gridatlas.model.schema import REPEAT, Role, StudyFile
+from gridatlas.model.study import Factor, Reading
+
+MOST_COMPARED = 6
+"""Levels of a choice up to which each pair has a picture of its differences."""
+
+
+def compared(file: StudyFile, factors: Mapping[str, Factor]) -> tuple[str, ...]:
+    """Facets whose levels are compared with each other: choices among a few."""
+    chosen = [
+        facet
+        for facet in file.facets
+        if file.roles.get(facet) == "choice"
+        and facet not in file.baseline
+        and len(factors[facet].levels) <= MOST_COMPARED
+    ]
+    return tuple(dict.fromkeys([*file.compare, *chosen]))
+
+
+def roles_of(
+    file: StudyFile, factors: Mapping[str, Factor], readings: Iterable[Reading]
+) -> dict[str, Role]:
+    """The role of each factor, and of what tells the rows of a cell apart."""
+    written: dict[str, Role] = {}
+    if file.axes is not None:
+        axis: Role = "condition" if file.axes == "conditions" else "choice"
+        written |= {name: axis for name in (file.x, file.y) if name}
+    choices = (*file.baseline, *file.compare)
+    written |= dict.fromkeys(choices, "choice")
+    if file.replicates:
+        written[file.replicates] = "replicate"
+    if file.repeats and not any(name not in factors for name in file.roles):
+        written[REPEAT] = "replicate"
+    written |= file.roles
+    return _guessed(factors, readings, written) | written
+
+
+def _guessed(
+    factors: Mapping[str, Factor], readings: Iterable[Reading], written: Mapping[str, Role]
+) -> dict[str, Role]:
+    """Proposals for the factors of which nothing is written, from the first reading."""
+    first = next((reading.cells for reading in readings if len(reading.cells.columns)), None)
+    if first is None or factors.keys() <= written.keys():
+        return {}
+    rows = np.flatnonzero(first.columns.value.known)
+    grid, point = np.divmod(rows, first.size)
+    axes = {first.y.id: point // len(first.x.levels), first.x.id: point % len(first.x.levels)}
+    facets = [name for name in factors if name not in axes]
+    codes = {}
+    for name, factor in factors.items():
+        of = axes.get(name)
+        if of is None:
+            at = facets.index(name)
+            places = np.array([factor.place(levels[at]) for levels in first.grids], np.intp)
+            of = places[grid]
+        codes[name] = of
+    names = {name: [level.label for level in factor.levels] for name, factor in factors.items()}
+    guesses = guess_roles(names, codes, first.columns.value.floats[rows])
+    return {name: _role(guess.role) for name, guess in guesses.items()}
+
+
+def _role(guess: str | None) -> Role:
+    """A guess as a role: who makes a facet of metrics, or of parts of the data, compares them."""
+    match guess:
+        case "choice" | "condition" | "block" | "replicate" | "item" | "progress":
+            return guess
+        case _:
+            return "choice"
