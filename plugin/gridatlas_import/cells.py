@@ -6,8 +6,8 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import repeat
@@ -18,7 +18,7 @@ from gridatlas.data.names import RESERVED_FACTORS
 from gridatlas.data.tables import guarded, guarded_column
 from gridatlas.data.text import unnameable
 from gridatlas.model.problems import quote
-from gridatlas.model.schema import RESERVED_FACETS, level_key
+from gridatlas.model.schema import REPEAT, RESERVED_FACETS, level_key
 from gridatlas.model.study import State
 from gridatlas.progress import tracked
 from gridatlas_import.columns import Column
@@ -36,7 +36,7 @@ from gridatlas_import.numerals import (
 from gridatlas_import.options import ROWS
 from gridatlas_import.propose import Proposal
 from gridatlas_import.rows import Reported
-from gridatlas_import.vocabulary import FAILED_STATES, RUNNING_STATES
+from gridatlas_import.vocabulary import FAILED_STATES, LABELS, RUNNING_STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class Imported:
         repeats: How many rows are further ones of a cell.
         reported: Rows that give no cell.
         spread: Name of the column with what stands beside values; empty without one.
+        replicates: By the source's column, the one that numbers the repeats of a cell.
     """
 
     factors: tuple[FactorColumn, ...]
@@ -79,6 +80,7 @@ class Imported:
     reported: tuple[Reported, ...]
     absent: tuple[Absent, ...]
     spread: str = ""
+    replicates: Mapping[str, str] = field(default_factory=dict)
 
     def csv(self) -> str:
         """The table as text."""
@@ -209,17 +211,6 @@ class _Rows:
         return notes
 
     @cached_property
-    def places(self) -> Sequence[str]:
-        """Where each row stands in its file, with the numbers of the repeat."""
-        places = self.proposal.table.places
-        if not self.numbers:
-            return places
-        names = [*self.numbers]
-        text_of = cache(lambda *levels: ", ".join(map(" ".join, zip(names, levels, strict=True))))
-        repeats = map(text_of, *self.numbers.values())
-        return [f"{place} ({text})" for place, text in zip(places, repeats, strict=True)]
-
-    @cached_property
     def wrong(self) -> Mapping[int, str]:
         """Why rows give no cell."""
         proposal = self.proposal
@@ -259,10 +250,13 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
     table, rows = proposal.table, _Rows(proposal, fill)
     metric = _metric_column(proposal, factors)
     taken = {metric, *(factor.id for factor in factors)}
+    replicates = _names_of_repeats(rows.numbers, taken)
+    taken.update(replicates.values())
     spread = "spread" if "spread" not in taken else "printed_spread"
     source = proposal.columns[proposal.metric].texts
     columns: dict[str, Sequence[str]] = {
         **dict(zip((factor.id for factor in factors), rows.levels, strict=True)),
+        **{replicates[source]: levels for source, levels in rows.numbers.items()},
         metric: [value.number for value in rows.values],
         spread: rows.spreads,
         "n": [counts.n for counts in rows.counts],
@@ -270,7 +264,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         "stderr": [counts.stderr for counts in rows.counts],
         "state": rows.states,
         "note": rows.notes,
-        "place": rows.places,
+        "place": table.places,
     }
     keys = rows.keys
     good: Sequence[int] = range(len(table.places))
@@ -293,7 +287,22 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         (*table.reported, *proposal.left, *bad),
         tuple(Absent(table.places[row], plain(source[row])) for row in absent),
         spread if spread in columns else "",
+        replicates or ({ROWS: REPEAT} if proposal.repeats == (ROWS,) else {}),
     )
+
+
+def _names_of_repeats(sources: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """A name in the study for each column that numbers repeats, which no other column has."""
+    names: dict[str, str] = {}
+    used = {*taken, *RESERVED_FACTORS}
+    for source in sources:
+        name = first = identifier(last_part(source), "repeat")
+        number = 2
+        while name in used:
+            name, number = f"{first}_{number}", number + 1
+        names[source] = name
+        used.add(name)
+    return names
 
 
 def _levels(column: Column, fill: str | None) -> Sequence[str]:
@@ -404,7 +413,7 @@ def _named(proposal: Proposal) -> tuple[FactorColumn, ...]:
         number, first = 2, name
         while name in taken:
             name, number = f"{first}_{number}", number + 1
-        label = last_part(bare).replace("_", " ")
+        label = LABELS.get(name) or last_part(bare).replace("_", " ")
         label = "" if name.replace("_", " ") == label else label
         found.append(FactorColumn(source, name, label, unit))
     return tuple(found)

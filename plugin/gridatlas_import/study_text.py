@@ -7,7 +7,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gridatlas.model.schema import level_number
+import numpy as np
+
+from gridatlas.analysis.roles import TRAINING, Guess, guess_roles, is_named
+from gridatlas.data.roles import MOST_COMPARED, role_of
+from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
 from gridatlas_import.cells import FactorColumn, Imported
 from gridatlas_import.propose import Proposal
@@ -20,7 +24,6 @@ MEASURED = (
 )
 """The line above the metric."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
-_SEED = re.compile(r"(?<![a-z])(seeds?|random_state)(?![a-z])", re.IGNORECASE)
 _WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
 
 
@@ -80,13 +83,9 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     ]
     if facets:
         lines.append(f"facets: [{', '.join(scalar(facet.id) for facet in facets)}]")
-        lines += _comparing(imported, facets)
-    if imported.repeats or proposal.repeats:
-        lines += [
-            "# Several rows of a cell are repeats; their mean is shown, with its standard error.",
-            "repeats: mean",
-        ]
-        lines += _runs(proposal)
+    lines += _roles(imported)
+    lines += _runs(imported, proposal)
+    lines += _baseline(imported, facets)
     lines += [
         "",
         "# How pages call the axes and facets; with levels listed, a typing error is found.",
@@ -119,12 +118,42 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _runs(proposal: Proposal) -> list[str]:
-    """Whether each cell is a run of its own: where repeats have seeds, and no trials are known."""
-    if proposal.counts or not any(_SEED.search(name) for name in proposal.repeats):
+def roles_of(imported: Imported) -> dict[str, Role]:
+    """What each column means for the answers."""
+    names = [factor.id for factor in imported.factors] + [
+        name for name in imported.replicates.values() if name in imported.columns
+    ]
+    levels = {name: [*dict.fromkeys(imported.columns[name])] for name in names}
+    codes = {}
+    for name, known in levels.items():
+        place = {level: at for at, level in enumerate(known)}
+        codes[name] = np.array([place[text] for text in imported.columns[name]], np.intp)
+    value = np.array([float(text or "nan") for text in imported.columns[imported.metric]])
+    guesses = guess_roles(levels, codes, value)
+    for name in imported.replicates.values():
+        if name not in guesses or guesses[name].role not in REPEATING:
+            guesses[name] = Guess("replicate", "the rows of a cell are repeats")
+    return {name: role_of(guess) for name, guess in guesses.items()}
+
+
+def _roles(imported: Imported) -> list[str]:
+    roles = (f"{scalar(name)}: {role}" for name, role in roles_of(imported).items())
+    lines = [
+        "# What each means for answers: choice, condition, block (benchmarks), replicate (seeds),",
+        "# item or progress. Of a column that is no axis or facet, pages show the mean.",
+    ]
+    line = f"roles: {{{', '.join(roles)}}}"
+    if len(line) <= 100:
+        return [*lines, line]
+    return [*lines, "roles:", *(f"  {role}" for role in line[8:-1].split(", "))]
+
+
+def _runs(imported: Imported, proposal: Proposal) -> list[str]:
+    """Whether each cell is a training of its own: where a factor is a setting of the training."""
+    if not any(is_named(factor.id, TRAINING) for factor in imported.factors):
         return []
     return [
-        "# Each seed is a run of its own, so axes can be tested. Remove this line where it isn't.",
+        "# Each cell is a training of its own. Remove this line where one model has all settings.",
         "cells: runs",
     ]
 
@@ -152,15 +181,14 @@ def _facets_and_axes(
     return imported.factors[:number], imported.factors[number:]
 
 
-def _comparing(imported: Imported, facets: Sequence[FactorColumn]) -> list[str]:
-    """A facet of few levels is compared, or can be."""
+def _baseline(imported: Imported, facets: Sequence[FactorColumn]) -> list[str]:
+    """How to name the level that others are compared with."""
     for factor in facets:
         levels = imported.levels(factor)
-        if 2 <= len(levels) <= 4:
+        if 2 <= len(levels) <= MOST_COMPARED:
             return [
-                "# Their levels side by side, with differences. Of one: baseline: "
-                f"{{{scalar(factor.id)}: {scalar(levels[0])}}}",
-                f"compare: [{scalar(factor.id)}]",
+                "# The level that the others are compared with:",
+                f"# baseline: {{{scalar(factor.id)}: {scalar(levels[0])}}}",
             ]
     return []
 

@@ -326,3 +326,15 @@ RESULT_FILES = re.compile(
     re.IGNORECASE,
 )
 """Names (without endings) of files with results, where several kinds lie in a folder."""
+
+LABELS = {
+    "lr": "Learning rate",
+    "bs": "Batch size",
+    "wd": "Weight decay",
+    "isl": "Input length",
+    "osl": "Output length",
+    "temp": "Temperature",
+    "n_layers": "Layers",
+    "num_layers": "Layers",
+}
+"""What pages call factors whose names are abbreviations."""

@@ -27,6 +27,12 @@ SETTINGS = (
     "heads|beta\\d?|gamma|lambda|top_?[kp]|beams|shots|num_?shots|threshold|budget|model|method|gpu|"
     "quantization|precision_?bits|bits"
 )
+TRAINING = (
+    "lr|learning_?rate|wd|weight_?decay|bs|(train_|training_)?batch_?size|optimizer|optim|"
+    "warm_?up(_steps|_ratio)?|(attention_|train_)?dropout|width|layers|num_?layers|n_?layers|"
+    "(lora_)?r(ank)?|lora_alpha"
+)
+"""Settings of a training: each of its cells is a run of its own."""
 NUMBER = re.compile(r"\s*[-+−]?\d[\d.,_]*(e[-+]?\d+)?\s*(%|[a-zµ]{0,4})\s*", re.IGNORECASE)
 INT_TYPE = re.compile(r"(u?int|fp|bf|float)\d+", re.IGNORECASE)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from gridatlas.analysis.roles import guess_roles
+from gridatlas.analysis.roles import Guess, guess_roles
 from gridatlas.model.schema import REPEAT, Role, StudyFile
 from gridatlas.model.study import Factor, Reading
 
@@ -65,13 +65,13 @@ def _guessed(
         codes[name] = of
     names = {name: [level.label for level in factor.levels] for name, factor in factors.items()}
     guesses = guess_roles(names, codes, first.columns.value.floats[rows])
-    return {name: _role(guess.role) for name, guess in guesses.items()}
+    return {name: role_of(guess) for name, guess in guesses.items()}
 
 
-def _role(guess: str | None) -> Role:
+def role_of(guess: Guess) -> Role:
     """A guess as a role: who makes a facet of metrics, or of parts of the data, compares them."""
-    match guess:
+    match guess.role:
         case "choice" | "condition" | "block" | "replicate" | "item" | "progress":
-            return guess
+            return guess.role
         case _:
             return "choice"

@@ -107,12 +107,12 @@ results: 2 grids, 3 values, 1 reading
     + NEXT
 )
 CELLS = """\
-model,batch,lr,acc,stderr,place
-a,16,0.1,0.712,0.01,results.csv:2 (seed 1)
-a,16,0.1,0.722,0.01,results.csv:3 (seed 2)
-a,32,0.1,0.732,0.01,results.csv:4 (seed 1)
-a,16,0.01,,0.01,results.csv:5 (seed 1)
-b,16,0.1,0.822,0.01,results.csv:6 (seed 1)
+model,batch,lr,seed,acc,stderr,place
+a,16,0.1,1,0.712,0.01,results.csv:2
+a,16,0.1,2,0.722,0.01,results.csv:3
+a,32,0.1,1,0.732,0.01,results.csv:4
+a,16,0.01,1,,0.01,results.csv:5
+b,16,0.1,1,0.822,0.01,results.csv:6
 """
 STUDY = """\
 # Written by gridatlas import; it is yours now. `gridatlas check` says what is wrong; the
@@ -131,16 +131,19 @@ metric: {name: Accuracy, column: acc, range: [0, 1], better: higher, decimals: 3
 x: lr
 y: batch
 facets: [model]
-# Their levels side by side, with differences. Of one: baseline: {model: a}
-compare: [model]
-# Several rows of a cell are repeats; their mean is shown, with its standard error.
-repeats: mean
+# What each means for answers: choice, condition, block (benchmarks), replicate (seeds),
+# item or progress. Of a column that is no axis or facet, pages show the mean.
+roles: {model: choice, batch: condition, lr: choice, seed: replicate}
+# Each cell is a training of its own. Remove this line where one model has all settings.
+cells: runs
+# The level that the others are compared with:
+# baseline: {model: a}
 
 # How pages call the axes and facets; with levels listed, a typing error is found.
 factors:
   model: {levels: [a, b]}
   batch: {levels: [16, 32]}
-  lr: {levels: [0.01, 0.1]}
+  lr: {label: Learning rate, levels: [0.01, 0.1]}
 
 # Who says so. Another table of the same cells is another reading: the two are compared.
 readings:
@@ -267,7 +270,7 @@ def test_a_study_that_is_there_is_only_replaced_when_asked(here: Path) -> None:
     )
     assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
     assert run("results.csv", "--yes", "--replace").exit_code == 0
-    assert written(here, "results")[1][3] == "0.799"
+    assert written(here, "results")[1][4] == "0.799"
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
     put(here, "data/results/mine.csv", "a")
     result = run("results.csv", "--yes", "--replace")
@@ -317,7 +320,7 @@ def test_a_study_changes_places_with_the_one_that_replaces_it(
         monkeypatch.setattr("gridatlas_import.write.exchange", lambda first, other: False)
     assert run("results.csv", "--yes", "--replace").exit_code == 0
     assert len(renamed) == (0 if in_one_step else 2)
-    assert written(here, "results")[1][3] == "0.799"
+    assert written(here, "results")[1][4] == "0.799"
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
 
@@ -1254,7 +1257,7 @@ def test_wrong_rows_can_be_left_out(here: Path) -> None:
     result = run("t.csv", "--x", "x", "--y", "y", "--metric", "acc", "--skip", "--repeats", "rows",
                  "--fill", "none", "--study", "filled")  # fmt: skip
     assert "  = 2 cells\n  + 1 repeat of these cells\n  + 4 reported\n" in result.output
-    assert "repeats: mean\n" in (here / "data/filled/study.yml").read_text("utf-8")
+    assert "repeat: replicate}\n" in (here / "data/filled/study.yml").read_text("utf-8")
 
 
 REFUSED: dict[str, tuple[str, list[str], int, str]] = {
@@ -1587,11 +1590,13 @@ def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPa
     [
         ("lr,batch,seed,acc", True),
         ("lr,batch,random_state,acc", True),
-        ("lr,batch,fold,acc", False),
-        ("lr,batch,seed,acc,n", False),
+        ("lr,batch,fold,acc", True),
+        ("weight_decay,dropout,seed,acc,n", True),
+        ("beams,shots,seed,acc", False),
+        ("step,epoch,seed,acc", False),
     ],
 )
-def test_cells_with_seeds_are_runs_of_their_own(here: Path, head: str, written: bool) -> None:
+def test_cells_of_a_training_setting_are_runs_of_their_own(here: Path, head: str, written: bool) -> None:
     more = ",100" if head.endswith("n") else ""
     settings = [(x, y, seed) for x in (1, 2) for y in (3, 4) for seed in (5, 6)]
     rows = [f"{x},{y},{seed},5{x}.{y}{seed}{more}" for x, y, seed in settings]

@@ -777,7 +777,7 @@ def test_a_sweep_keeps_its_failed_trials_without_their_values(
         for lr, batch, _, score, end in TRIALS
     )
     study = (here / "data/logs/study.yml").read_text("utf-8")
-    assert (f"\nx: {keys[0]}\ny: {keys[1]}\n" in study, "repeats: mean" in study) == (True, True)
+    assert (f"\nx: {keys[0]}\ny: {keys[1]}\n" in study, ": replicate}" in study) == (True, True)
     for private in ("127.0.0.1", "hostname", "somebody"):
         assert private not in (here / "data/logs/cells.csv").read_text("utf-8")
 
