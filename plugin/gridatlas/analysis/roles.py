@@ -37,6 +37,14 @@ NUMBER = re.compile(r"\s*[-+−]?\d[\d.,_]*(e[-+]?\d+)?\s*(%|[a-zµ]{0,4})\s*", 
 INT_TYPE = re.compile(r"(u?int|fp|bf|float)\d+", re.IGNORECASE)
 
 
+CONDITIONS = (
+    "(in|out)put_?len(gth)?|isl|osl|seq(uence)?_?len(gth)?|context(_?len(gth)?)?|length|depth|"
+    "digits|n_?digits|[a-z]+_digits|difficulty|level|concurrency|batch|requests?|request_?rate|qps|"
+    "size|n|day|commit|date|host|node|distance|age|year|hops|noise"
+)
+"""What is given and not chosen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Guess:
     """What a column seems to be.
@@ -52,6 +60,9 @@ class Guess:
     ask: bool = False
 
 
+UNKNOWN_NUMBER = Guess("condition", "given, not chosen: numbers without a setting's name")
+
+
 def guess_roles(
     levels: Mapping[str, Sequence[str]], codes: Mapping[str, Codes], value: Floats
 ) -> dict[str, Guess]:
@@ -62,7 +73,15 @@ def guess_roles(
         codes: By column, the level of each row.
         value: Of each row.
     """
-    return {name: _guess(name, levels[name], codes[name], codes, value) for name in levels}
+    guesses = {name: _guess(name, levels[name], codes[name], codes, value) for name in levels}
+    if any(guess.role == "choice" for guess in guesses.values()):
+        return guesses
+    # A study in which nothing is chosen asks little: numbers that no list knows are its choices.
+    chosen = Guess("choice", "a number, and nothing else is chosen")
+    return {
+        name: chosen if guess == UNKNOWN_NUMBER and not is_named(name, CONDITIONS) else guess
+        for name, guess in guesses.items()
+    }
 
 
 def is_named(name: str, words: str) -> bool:
@@ -95,7 +114,7 @@ def _guess(
     if is_named(name, SETTINGS):
         return Guess("choice", "a setting, by its name")
     if numeric or is_named(name, "commit|date|host|node|day"):
-        return Guess("condition", "given, not chosen: numbers without a setting's name")
+        return UNKNOWN_NUMBER
     if len(labels) <= 40:
         return Guess("choice", "a few names")
     return Guess("choice", "many names", True)

@@ -64,8 +64,16 @@ def _guessed(
             of = places[grid]
         codes[name] = of
     names = {name: [level.label for level in factor.levels] for name, factor in factors.items()}
-    guesses = guess_roles(names, codes, first.columns.value.floats[rows])
-    return {name: role_of(guess) for name, guess in guesses.items()}
+    value = first.columns.value.floats[rows]
+    roles = {name: role_of(guess) for name, guess in guess_roles(names, codes, value).items()}
+    # A label may say what an abbreviation doesn't.
+    unclear = {factors[name].label: name for name, role in roles.items() if role == "condition"}
+    by_label = guess_roles(
+        {label: names[name] for label, name in unclear.items()},
+        {label: codes[name] for label, name in unclear.items()},
+        value,
+    )
+    return roles | {unclear[label]: role_of(guess) for label, guess in by_label.items()}
 
 
 def role_of(guess: Guess) -> Role:
