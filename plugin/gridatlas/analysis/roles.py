@@ -74,6 +74,10 @@ def guess_roles(
         value: Of each row.
     """
     guesses = {name: _guess(name, levels[name], codes[name], codes, value) for name in levels}
+    if any(is_named(name, TRAINING) for name in guesses):
+        # The batch of a training is chosen, that of a request isn't.
+        batch = Guess("choice", "a setting of the training")
+        guesses |= {name: batch for name in guesses if is_named(name, "batch(es)?")}
     if any(guess.role == "choice" for guess in guesses.values()):
         return guesses
     # A study in which nothing is chosen asks little: numbers that no list knows are its choices.

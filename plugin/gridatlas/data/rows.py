@@ -450,7 +450,8 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
         cells = _with_means(cells, columns, repeats)
     for same_cell in same:
         first = same_cell[0]
-        where = ", ".join(f"{name} = {keys[first]}" for name, keys in rows.keys.items())
+        names = [name for name in (*file.facets, file.x, file.y) if name]
+        where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
         where += "".join(f", {name} = {rows.texts(name)[first]}" for name in keyed)
         problems += [
             Problem.of(

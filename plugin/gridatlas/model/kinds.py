@@ -43,7 +43,7 @@ KINDS: Mapping[str, Kind] = {
     "duplicate-cell": Kind(
         "Two rows of a reading for one cell.",
         expected="one row per cell",
-        fix="remove one row; if they are repeats of a measurement, say repeats: mean in study.yml",
+        fix="remove one row; if they are repeats, write roles: {{repeat: replicate}} in study.yml",
     ),
     "duplicate-column": Kind(
         "Two columns of one name, or a metric with the name of another column.",

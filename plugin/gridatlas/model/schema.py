@@ -425,9 +425,8 @@ class StudyFile(Entry):
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""
     roles: dict[str, Role] = Field(default_factory=dict)
-    """What factors mean for the [answers](#roles), by column; guessed where absent. A `replicate`
-    or `item` may also be a column that is no axis or facet: it tells the rows of a cell apart, of
-    which pages show the mean.
+    """What factors mean for the answers, by column: see [roles](#roles); guessed where absent. A
+    `replicate` or `item` may be a further column.
     """
     compare: tuple[str, ...] = ()
     """Facets whose levels to [compare](#comparisons) with each other, in words of old: now

@@ -133,7 +133,7 @@ y: batch
 facets: [model]
 # What each means for answers: choice, condition, block (benchmarks), replicate (seeds),
 # item or progress. Of a column that is no axis or facet, pages show the mean.
-roles: {model: choice, batch: condition, lr: choice, seed: replicate}
+roles: {model: choice, batch: choice, lr: choice, seed: replicate}
 # Each cell is a training of its own. Remove this line where one model has all settings.
 cells: runs
 # The level that the others are compared with:
@@ -1596,7 +1596,9 @@ def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPa
         ("step,epoch,seed,acc", False),
     ],
 )
-def test_cells_of_a_training_setting_are_runs_of_their_own(here: Path, head: str, written: bool) -> None:
+def test_cells_of_a_training_setting_are_runs_of_their_own(
+    here: Path, head: str, written: bool
+) -> None:
     more = ",100" if head.endswith("n") else ""
     settings = [(x, y, seed) for x in (1, 2) for y in (3, 4) for seed in (5, 6)]
     rows = [f"{x},{y},{seed},5{x}.{y}{seed}{more}" for x, y, seed in settings]
