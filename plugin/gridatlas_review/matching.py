@@ -297,10 +297,10 @@ def study_values(results: Results, order: Sequence[int] | None = None) -> dict[C
     """
     values = {}
     for levels, grid in results.grids.items():
-        for x, y, cell in grid.points():
-            if cell.value is not None:
-                at = (*levels, x.key, y.key)
-                values[tuple(at[place] for place in order) if order else at] = cell.value
+        for point, value in zip(grid.keys, grid.columns.value, strict=True):
+            if value is not None:
+                at = (*levels, *point)
+                values[tuple(at[place] for place in order) if order else at] = value
     return values
 
 

@@ -26,7 +26,7 @@ from gridatlas.statistics.estimates import (
     Spread,
     design_effect,
     mean_spread,
-    share_interval,
+    share_ends,
     successes_from,
     t_interval,
     welch,
@@ -538,8 +538,10 @@ def test_students_t_by_hand():
 
 
 def test_items_that_are_all_alike_count_once_each():
-    assert share_interval(1.0, Spread(0.0, 100)) == wilson(100, 100)
-    assert share_interval(1.0, Spread(0.0)) is None
+    alike = wilson(100, 100)
+    found = share_ends([1.0, 1.0, 1.0], [0.0, 0.0, np.nan], [100, np.nan, 100])
+    assert found[0].tolist() == [alike.low, alike.high]
+    assert np.isnan(found[1:]).all()
 
 
 def test_parts_that_may_be_off_together_have_a_wider_mean():
