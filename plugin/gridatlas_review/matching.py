@@ -307,7 +307,7 @@ def study_values(results: Results, order: Sequence[int] | None = None) -> dict[C
 def reading_values(reading: Reading, match: Match | None = None) -> dict[Any, Any]:
     """A reading's values by their places; on the head's where a match is given."""
     values = {}
-    for (levels, point), cell in reading.cells.items():
+    for (levels, point), cell in reading.table.items():
         if cell.value is not None:
             at = match.head(levels, point) if match else (levels, point)
             if at is not None:

@@ -191,7 +191,7 @@ def _study_structure(study: StudyChanges) -> Iterator[Entry]:
     )
     # Those that were removed are in a section of their own.
     for reading in study.readings.added:
-        cells = many(len(reading.cells), "cell")
+        cells = many(len(reading.table), "cell")
         yield entry(new.id, f"Added: the reading “{reading.label}” with {cells}")
     for grid in study.grids.changed:
         if grid.computed:

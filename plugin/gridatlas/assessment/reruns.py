@@ -182,7 +182,7 @@ def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduc
     pairs = [(grid, _again(study, grid)) for grid in grids]
     intervals = _intervals(study, pairs, cache_folder)
     running = _running(study)
-    more = {levels for reading in study.reruns for levels in reading.cells.grids} - {*results.grids}
+    more = {levels for reading in study.reruns for levels in reading.table.grids} - {*results.grids}
     n = [number for grid in grids for number in grid.trials[grid.columns.value.known].tolist()]
     return Reproduction(
         study,

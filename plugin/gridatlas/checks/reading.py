@@ -176,7 +176,7 @@ class ReadingView:
 
     def part(self, levels: Levels, point: Point) -> Cell | None:
         """The reading's own cell, or the shown one where it has no value."""
-        own = self.account.cells.get((levels, point))
+        own = self.account.table.get((levels, point))
         return own if own and own.value is not None else self.chosen.get((levels, point))
 
     def finding(
@@ -232,7 +232,7 @@ def supplying(chosen: StudyTable) -> frozenset[str]:
 
 def view_of(study: Study, reading: Reading, chosen: StudyTable) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
-    table, xs, ys = reading.cells, [*study.x.keys], [*study.y.keys]
+    table, xs, ys = reading.table, [*study.x.keys], [*study.y.keys]
     sheets = (Sheet(of, xs, ys, table.columns[table.rows(of)]) for of in table.grids)
     severity: Severity = "problem" if reading.id in supplying(chosen) else "note"
     return ReadingView(study, reading.id, tuple(sheets), severity, chosen, ends_of(study))

@@ -138,7 +138,7 @@ def check_counts(assessment: Assessment) -> CheckCounts:
     given = Counter(
         at
         for reading in (accounts if len(accounts) > 1 else ())
-        for at in reading.cells.places(np.flatnonzero(reading.cells.columns.value.known))
+        for at in reading.table.places(np.flatnonzero(reading.table.columns.value.known))
     )
     grids = [grid.columns for grid in assessment.results.grids.values() if not grid.aggregate]
     disputed = [cells.state == DISPUTED for cells in grids]

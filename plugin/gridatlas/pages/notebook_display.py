@@ -128,7 +128,7 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
     for facet in study.facets:
         yield f"facet {facet.id}", join_names(level.key for level in facet.levels)
     for reading in study.readings:
-        yield f"reading {reading.id}", f"{reading.label}, {_number(len(reading.cells), 'cell')}"
+        yield f"reading {reading.id}", f"{reading.label}, {_number(len(reading.table), 'cell')}"
     for problem in results.problems:
         yield problem.severity, f"{problem.place}: {problem.found} [{problem.kind}]"
 

@@ -168,7 +168,7 @@ def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
     """The accounts that give at least one cell of these grids, shown or not."""
     wanted = {grid.levels for grid in grids}
     return tuple(
-        reading for reading in study.accounts if not wanted.isdisjoint(reading.cells.grids)
+        reading for reading in study.accounts if not wanted.isdisjoint(reading.table.grids)
     )
 
 
@@ -188,7 +188,7 @@ def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
         )
     }
     return tuple(
-        reading for reading in study.accounts if not wanted.isdisjoint(reading.cells.grids)
+        reading for reading in study.accounts if not wanted.isdisjoint(reading.table.grids)
     )
 
 
@@ -202,9 +202,9 @@ def readings_by_cell(
     """
     found: list[list[tuple[Reading, Cell]]] = [[] for _ in grid.keys]
     for reading in grid.study.accounts if readings is None else readings:
-        if grid.levels not in reading.cells.index:
+        if grid.levels not in reading.table.index:
             continue
-        cells = reading.cells.columns[reading.cells.rows(grid.levels)]
+        cells = reading.table.columns[reading.table.rows(grid.levels)]
         for given, state, cell in zip(found, cells.state.tolist(), cells, strict=True):
             if state != ABSENT:
                 given.append((reading, cell))

@@ -607,9 +607,9 @@ def dynts():
     for levels, grid in results.grids.items():
         n = results.study.trials_at(levels)
         if not grid.aggregate:
-            tables[levels] = [
-                [(successes_from(cell.value, n, 1), n) for cell in row] for row in grid.cells
-            ]
+            counts = [(successes_from(value, n, 1), n) for value in grid.columns.value]
+            across = len(results.study.x.levels)
+            tables[levels] = [counts[at : at + across] for at in range(0, len(counts), across)]
     assert len(tables) == 8
     return tables
 

@@ -15,13 +15,17 @@ from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import Summary, summarise
 
 
+def rows_of(grid: Grid) -> list[list[Cell]]:
+    return [[grid.cell(x.key, y.key) for x in grid.study.x.levels] for y in grid.study.y.levels]
+
+
 def _values(grid: Grid) -> list[list[str | None]]:
     """Values as printed, None for absent: one list per level of y."""
-    return [[None if c.value is None else str(c.value) for c in row] for row in grid.cells]
+    return [[None if c.value is None else str(c.value) for c in row] for row in rows_of(grid)]
 
 
 def _states(grid: Grid) -> list[list[str]]:
-    return [[cell.state for cell in row] for row in grid.cells]
+    return [[cell.state for cell in row] for row in rows_of(grid)]
 
 
 # --- which reading is shown ---------------------------------------------------------------------
