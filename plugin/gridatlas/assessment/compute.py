@@ -135,7 +135,7 @@ def _with_intervals(
         )
         sizes = np.where((shown == possible).all(axis=1), shown.sum(axis=1), 0)
         found = np.full((2, len(table), 2), np.nan)
-        for size in np.unique(sizes[sizes > 0]).tolist():
+        for size in {*sizes.tolist()} - {0}:
             lines = np.flatnonzero(sizes == size)
             rows = table[lines][shown[lines]].reshape(-1, size)
             widest, trials, _ = ends(rows, lines, len(table))

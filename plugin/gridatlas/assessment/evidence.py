@@ -127,6 +127,8 @@ class Evidence:
     def _own(self, rows: Rows) -> Floats:
         """The intervals of cells by their standard errors, by (mean, cell, 2)."""
         value, stderr, clusters = self.value[rows], self.stderr[rows], self.clusters[rows]
+        if np.isnan(stderr).all():
+            return np.full((*rows.shape, 2), np.nan)
         df = np.where(np.isnan(clusters), np.inf, clusters - 1)
         is_share = ~np.isnan(self.counts[rows, 1]) & (value >= 0) & (value <= 1)
         by_share = share_ends(np.where(is_share, value, np.nan), stderr, clusters)

@@ -92,13 +92,13 @@ class Sheet:
     def _kinds(self) -> tuple[Rows, Codes, Sequence[Kind]]:
         """The cells with a value, the code of each one's kind, and the kinds."""
         rows = np.flatnonzero(self.columns.value.known)
-        cells = self.columns[rows]
+        cells = self.columns
         n, successes = (
-            Coded.of(column.tolist()).map(lambda number: None if number == UNKNOWN else number)
+            Coded.of(column[rows].tolist()).map(lambda of: None if of == UNKNOWN else of)
             for column in (cells.n, cells.successes)
         )
-        computed = Coded((cells.repeats > 1).astype(np.int32), (False, True))
-        codes, kinds = combine([cells.value.kinds().map(str), n, successes, computed])
+        computed = Coded((cells.repeats[rows] > 1).astype(np.int32), (False, True))
+        codes, kinds = combine([cells.value[rows].kinds().map(str), n, successes, computed])
         return rows, codes, [*map(Kind._make, kinds)]
 
     @property

@@ -58,16 +58,15 @@ def to_csv(grid: Grid) -> str:
     lines = [_record([*facets, *columns, *spread, "state", "n", *_MORE, "reading"])]
     xs = [_record([*grid.levels, x.key]) for x in study.x.levels]
     ys = [f",{_record([y.key])}" if study.second else "" for y in study.y.levels]
-    codes, kinds = grid.columns.kinds()
-    trials = grid.trials[kinds].tolist()
-    rests = [
-        _record(_beside_value(cell, None if n == UNKNOWN else n, bool(spread)))
-        for cell, n in zip(grid.columns[kinds], trials, strict=True)
-    ]
+    alike = grid.table.alike[grid.table.rows(grid.levels)].tolist()
+    trials, rests = grid.trials.tolist(), dict[int, str]()
     places = ((x, y) for y in ys for x in xs)
-    for (x, y), value, code in zip(places, grid.columns.value, codes.tolist(), strict=True):
+    for row, ((x, y), value) in enumerate(zip(places, grid.columns.value, strict=True)):
+        if alike[row] not in rests:
+            n = None if trials[row] == UNKNOWN else trials[row]
+            rests[alike[row]] = _record(_beside_value(grid.columns.cell(row), n, bool(spread)))
         text = "" if value is None else _digits(value, _MEAN)
-        lines.append(f"{x}{y},{text},{rests[code]}")
+        lines.append(f"{x}{y},{text},{rests[alike[row]]}")
     return "\n".join([*lines, ""])
 
 
@@ -161,23 +160,22 @@ def _entries(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None) -> I
     ys = [
         f", {names[1]}: {_encoded(_level(y.key))}" if study.second else "" for y in study.y.levels
     ]
-    codes, kinds = grid.columns.kinds()
-    trials = grid.trials[kinds].tolist()
-    abouts = [
-        _encoded(_cell(cell, None if n == UNKNOWN else n))[1:-1]
-        for cell, n in zip(grid.columns[kinds], trials, strict=True)
-    ]
+    alike = grid.table.alike[grid.table.rows(grid.levels)].tolist()
+    trials, abouts = grid.trials.tolist(), dict[int, str]()
     more = _more(grid, uncertainty, rerun)
     places = (x + y for y in ys for x in xs)
-    values = grid.columns.value.floats.tolist()
-    first = {*kinds.tolist()}
     is_name_taken = False
-    for row, (at, value, code) in enumerate(zip(places, values, codes.tolist(), strict=True)):
+    values = grid.columns.value.floats.tolist()
+    for row, (at, value) in enumerate(zip(places, values, strict=True)):
+        is_new = alike[row] not in abouts
+        if is_new:
+            n = None if trials[row] == UNKNOWN else trials[row]
+            abouts[alike[row]] = _encoded(_cell(grid.columns.cell(row), n))[1:-1]
         number = "null" if isnan(value) else repr(value)
-        text = f'{{{at}, "{_LEVELS}": {{{at}}}, "{_VALUE}": {number}, {abouts[code]}'
+        text = f'{{{at}, "{_LEVELS}": {{{at}}}, "{_VALUE}": {number}, {abouts[alike[row]]}'
         if more and more[row]:
             text += f", {_encoded(more[row])[1:-1]}"
-        if more or row in first:
+        if is_new or more:
             is_name_taken |= any(text.count(f"{name}: ") > 2 for name in names)
         text += "}"
         # Of two entries with one name the later one counts, in the place of the first.

@@ -61,9 +61,10 @@ def shares_by_item(grid: Grid) -> dict[Point, Shares]:
 def of_runs(grid: Grid) -> Iterator[tuple[Point, Cell]]:
     """The cells whose run is known, with their level keys of x and y."""
     runs = grid.study.runs
-    rows = np.flatnonzero(grid.columns.run.are(runs.__contains__) if runs else False)
-    points = grid.keys if len(rows) else []
-    return zip((points[row] for row in rows.tolist()), grid.columns[rows], strict=True)
+    if not runs:
+        return iter(())
+    rows = np.flatnonzero(grid.columns.run.are(runs.__contains__))
+    return zip((grid.keys[row] for row in rows.tolist()), grid.columns[rows], strict=True)
 
 
 def all_paired(cells: Sequence[Shares | None]) -> bool:

@@ -151,15 +151,15 @@ class Columns:
             Decimals.of(cell.spread for cell in given),
         )
 
-    def kinds(self) -> tuple[Codes, Rows]:
-        """For each cell its kind, and the first cell of each kind.
+    def alike(self) -> Codes:
+        """For each cell a number: those with one are alike in all but value, line and ends.
 
-        Those of one kind are alike in all but value, line and ends. Numbers are as printed.
+        Numbers are alike as they are printed. A cell with a value is like none without.
         """
         known = Coded(self.value.known.astype(np.int8), (False, True))
-        of = [_coded(getattr(self, name)) for name in COLUMNS if name not in _OWN]
-        _, first, codes = np.unique(numbered([known, *of]), return_index=True, return_inverse=True)
-        return codes, first
+        return numbered(
+            [known, *(_coded(getattr(self, name)) for name in COLUMNS if name not in _OWN)]
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Columns]) -> Columns:
@@ -288,6 +288,11 @@ class StudyTable(Mapping[At, Cell]):
         """The rows of the cells that are there, in the order of the file."""
         rows = np.flatnonzero(self.columns.state != ABSENT)
         return rows[np.argsort(self.columns.line[rows], kind="stable")]
+
+    @cached_property
+    def alike(self) -> Codes:
+        """`Columns.alike` of its cells."""
+        return self.columns.alike()
 
     @cached_property
     def kinds(self) -> Coded[Decimal | None]:

@@ -128,7 +128,5 @@ def test_cells_of_a_kind_differ_in_value_line_and_ends_alone(cells: list[Cell]) 
         str(cell._replace(value=None, line=None, ends=None)) + str(cell.value is None)
         for cell in cells
     ]
-    codes, first = Columns.of(cells).kinds()
-    assert [kinds[row] for row in first[codes].tolist()] == kinds
-    assert len(first) == len({*kinds})
-    assert [kinds.index(kinds[row]) for row in first.tolist()] == first.tolist()
+    numbers = Columns.of(cells).alike().tolist()
+    assert [*map(numbers.index, numbers)] == [*map(kinds.index, kinds)]
