@@ -96,7 +96,7 @@ class OpenGrid(Grid):
         return draw([heatmap], self.assessment.cache)[heatmap].svg
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns(self.study, [(self, self.uncertainty)])
+        return columns([(self, self.uncertainty)])
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import grid_html
@@ -153,9 +153,7 @@ class OpenStudy(Results):
 
     def frame(self) -> pd.DataFrame:
         """All cells of all grids as a tidy pandas frame, with the columns of `OpenGrid.frame`."""
-        return to_frame(
-            columns(self.study, [(grid, grid.uncertainty) for grid in self.grids.values()])
-        )
+        return to_frame(columns((grid, grid.uncertainty) for grid in self.grids.values()))
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import study_html

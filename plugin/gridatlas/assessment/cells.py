@@ -8,9 +8,9 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.assessment.uncertainty import UNTESTED, GridUncertainty, as_pairs
-from gridatlas.model.study import STATES, Factor, Study
+from gridatlas.model.study import STATES, Factor
 from gridatlas.table.decimals import Decimals
-from gridatlas.table.study_table import UNKNOWN, Grid
+from gridatlas.table.study_table import Grid, or_none
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,36 +20,29 @@ _REAL = ("value", "stderr", "spread", "interval_low", "interval_high")
 _TEXT = ("state", "reading", "place", "note", "run")
 
 
-def columns(study: Study, grids: Iterable[tuple[Grid, GridUncertainty]]) -> dict[str, list[Any]]:
+def columns(grids: Iterable[tuple[Grid, GridUncertainty]]) -> dict[str, list[Any]]:
     """The cells of grids as columns by their names; what isn't known is None.
 
     A level is a number where all levels of its factor are; else it is the level's id.
     """
     found: dict[str, list[Any]] = {}
     for grid, uncertainty in grids:
-        for name, column in _columns(study, grid, uncertainty).items():
+        for name, column in _columns(grid, uncertainty).items():
             found.setdefault(name, []).extend(column)
     return found
 
 
-def _columns(study: Study, grid: Grid, uncertainty: GridUncertainty) -> dict[str, Iterable[Any]]:
-    cells, size = grid.columns, len(grid.columns)
+def _columns(grid: Grid, uncertainty: GridUncertainty) -> dict[str, Iterable[Any]]:
+    study, cells = grid.study, grid.columns
     ends = [interval or (None, None) for interval in as_pairs(uncertainty.ends)]
-    x, y = zip(*grid.keys, strict=True)
-    axes = {
-        axis.id: [*map(_keys(axis).__getitem__, keys)]
-        for axis, keys in zip(study.varied, (x, y), strict=False)
-    }
+    keys = zip(*((*grid.levels, *point) for point in grid.keys), strict=True)
+    factors = zip((*study.facets, *study.varied), keys, strict=False)
     return {
-        **{
-            facet.id: [_keys(facet)[key]] * size
-            for facet, key in zip(study.facets, grid.levels, strict=True)
-        },
-        **axes,
+        **{factor.id: map(_keys(factor).__getitem__, of) for factor, of in factors},
         "value": _floats(cells.value),
         "state": [STATES[state] for state in cells.state.tolist()],
-        "n": _but(UNKNOWN, grid.trials.tolist()),
-        "successes": _but(UNKNOWN, cells.successes.tolist()),
+        "n": or_none(grid.trials),
+        "successes": or_none(cells.successes),
         "stderr": _floats(cells.stderr),
         **({"spread": _floats(cells.spread)} if study.spread else {}),
         "interval_low": [low for low, _ in ends],
@@ -67,10 +60,6 @@ def _columns(study: Study, grid: Grid, uncertainty: GridUncertainty) -> dict[str
 
 def _floats(numbers: Decimals) -> list[float | None]:
     return [None if isnan(number) else number for number in numbers.floats.tolist()]
-
-
-def _but(unknown: int, numbers: Iterable[int]) -> list[int | None]:
-    return [None if number == unknown else number for number in numbers]
 
 
 def _keys(factor: Factor) -> Mapping[str, str | int | float]:

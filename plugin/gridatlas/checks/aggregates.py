@@ -229,9 +229,7 @@ def check_shown_aggregates(study: Study, chosen: StudyTable) -> list[CheckResult
     for index, factor in enumerate(study.facets):
         if len(study.accounts) < 2 or not any(level.aggregate for level in factor.levels):
             continue
-        for levels, point in dict.fromkeys(
-            at for account in study.accounts for at in account.table
-        ):
+        for levels, point in dict.fromkeys(at for it in study.accounts for at in it.table):
             if not factor.level(levels[index]).aggregate:
                 continue
             shown = chosen[levels, point]

@@ -16,7 +16,7 @@ from gridatlas.model.format import places_of
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 from gridatlas.table.coded import Coded, Codes, Rows, combine
-from gridatlas.table.study_table import UNKNOWN, Columns, StudyTable
+from gridatlas.table.study_table import UNKNOWN, Columns, StudyTable, or_none
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]
@@ -93,10 +93,7 @@ class Sheet:
         """The cells with a value, the code of each one's kind, and the kinds."""
         rows = np.flatnonzero(self.columns.value.known)
         cells = self.columns
-        n, successes = (
-            Coded.of(column[rows].tolist()).map(lambda of: None if of == UNKNOWN else of)
-            for column in (cells.n, cells.successes)
-        )
+        n, successes = (Coded.of(or_none(of[rows])) for of in (cells.n, cells.successes))
         computed = Coded((cells.repeats[rows] > 1).astype(np.int32), (False, True))
         codes, kinds = combine([cells.value[rows].kinds().map(str), n, successes, computed])
         return rows, codes, [*map(Kind._make, kinds)]

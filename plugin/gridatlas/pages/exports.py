@@ -24,7 +24,7 @@ from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Reading, Study
 from gridatlas.pages.figure import Figure, PlotSubject
 from gridatlas.table.grids import readings_by_cell, readings_of
-from gridatlas.table.study_table import UNKNOWN, Grid
+from gridatlas.table.study_table import Grid, or_none
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
@@ -59,12 +59,12 @@ def to_csv(grid: Grid) -> str:
     xs = [_record([*grid.levels, x.key]) for x in study.x.levels]
     ys = [f",{_record([y.key])}" if study.second else "" for y in study.y.levels]
     alike = grid.table.alike[grid.table.rows(grid.levels)].tolist()
-    trials, rests = grid.trials.tolist(), dict[int, str]()
+    trials, rests = or_none(grid.trials), dict[int, str]()
     places = ((x, y) for y in ys for x in xs)
     for row, ((x, y), value) in enumerate(zip(places, grid.columns.value, strict=True)):
         if alike[row] not in rests:
-            n = None if trials[row] == UNKNOWN else trials[row]
-            rests[alike[row]] = _record(_beside_value(grid.columns.cell(row), n, bool(spread)))
+            about = _beside_value(grid.columns.cell(row), trials[row], bool(spread))
+            rests[alike[row]] = _record(about)
         text = "" if value is None else _digits(value, _MEAN)
         lines.append(f"{x}{y},{text},{rests[alike[row]]}")
     return "\n".join([*lines, ""])
@@ -161,7 +161,7 @@ def _entries(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None) -> I
         f", {names[1]}: {_encoded(_level(y.key))}" if study.second else "" for y in study.y.levels
     ]
     alike = grid.table.alike[grid.table.rows(grid.levels)].tolist()
-    trials, abouts = grid.trials.tolist(), dict[int, str]()
+    trials, abouts = or_none(grid.trials), dict[int, str]()
     more = _more(grid, uncertainty, rerun)
     places = (x + y for y in ys for x in xs)
     is_name_taken = False
@@ -169,8 +169,7 @@ def _entries(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None) -> I
     for row, (at, value) in enumerate(zip(places, values, strict=True)):
         is_new = alike[row] not in abouts
         if is_new:
-            n = None if trials[row] == UNKNOWN else trials[row]
-            abouts[alike[row]] = _encoded(_cell(grid.columns.cell(row), n))[1:-1]
+            abouts[alike[row]] = _encoded(_cell(grid.columns.cell(row), trials[row]))[1:-1]
         number = "null" if isnan(value) else repr(value)
         text = f'{{{at}, "{_LEVELS}": {{{at}}}, "{_VALUE}": {number}, {abouts[alike[row]]}'
         if more and more[row]:

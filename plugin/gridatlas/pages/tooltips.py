@@ -41,7 +41,7 @@ from gridatlas.table.differences import Difference
 from gridatlas.table.grids import agree as readings_agree
 from gridatlas.table.grids import readings_by_cell
 from gridatlas.table.items import Basis, trials
-from gridatlas.table.study_table import DISPUTED, UNKNOWN, Grid
+from gridatlas.table.study_table import DISPUTED, Grid, or_none
 from gridatlas.table.summary import best_points
 
 CARDS_UP_TO = 10_000
@@ -150,10 +150,6 @@ def _of_grid(grid: Grid, uncertainty: GridUncertainty) -> dict[str, Any]:
         [between(*of, study) if of else None for of in as_pairs(ends[order])]
         for ends in (uncertainty.ends, uncertainty.ranges)
     )
-    n, successes = (
-        [None if number == UNKNOWN else number for number in of[order].tolist()]
-        for of in (grid.trials, columns.successes)
-    )
     return {
         "grid": grid.address,
         "unit": value_with_unit("", study.metric.unit),
@@ -165,8 +161,8 @@ def _of_grid(grid: Grid, uncertainty: GridUncertainty) -> dict[str, Any]:
         "interval": ends,
         "basis": BASES[uncertainty.basis].format(n=uncertainty.replicates),
         "range": ranges,
-        "n": n,
-        "successes": successes,
+        "n": or_none(grid.trials[order]),
+        "successes": or_none(columns.successes[order]),
         "tell": _significance(grid, uncertainty, order),
         "note": [cell.note or None for cell in cells],
         "from": [_origin(study, cell) for cell in cells],

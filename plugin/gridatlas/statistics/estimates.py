@@ -12,7 +12,7 @@ from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
 from gridatlas.statistics.interval import Interval
@@ -51,16 +51,15 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval:
     return Interval(low, high)
 
 
-def wilson_ends(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> Floats:
+def wilson_ends(successes: Floats | float, n: Floats | float, confidence: float = 0.95) -> Floats:
     """The ends of `wilson` for many shares, on a last axis of 2; nan where either isn't known."""
     z = float(special.ndtri((1 + confidence) / 2))
-    k, n = np.asarray(successes, np.float64), np.asarray(n, np.float64)
-    share = k / n
+    share = np.divide(successes, n)
     with np.errstate(invalid="ignore"):  # A confidence next to 1 has an infinite z.
         middle = (share + z * z / (2 * n)) / (1 + z * z / n)
         half = z * np.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2) / (1 + z * z / n)
-    low = np.where(k == 0, 0.0, np.fmax(0.0, middle - half))
-    high = np.where(k == n, 1.0, np.fmin(1.0, middle + half))
+    low = np.where(share == 0, 0.0, np.fmax(0.0, middle - half))
+    high = np.where(share == 1, 1.0, np.fmin(1.0, middle + half))
     return np.where(np.isnan(share)[..., None], np.nan, np.stack([low, high], axis=-1))
 
 
@@ -191,19 +190,18 @@ def t_interval(value: float, spread: Spread) -> Interval:
     return Interval(low, high)
 
 
-def t_ends(value: ArrayLike, stderr: ArrayLike, df: ArrayLike) -> Floats:
+def t_ends(value: Floats | float, stderr: Floats | float, df: Floats | float) -> Floats:
     """The ends of `t_interval` for many values, on a last axis of 2.
 
     nan where a standard error isn't known or 0, or has less than one degree of freedom.
     """
-    value, stderr, df = (np.asarray(of, np.float64) for of in (value, stderr, df))
     tail = 0.975
-    known = np.where((stderr > 0) & (df >= 1), stderr, np.nan)
+    known = np.where(np.greater(stderr, 0) & np.greater_equal(df, 1), stderr, np.nan)
     reach = known * np.where(np.isinf(df), special.ndtri(tail), special.stdtrit(df, tail))
     return np.stack([value - reach, value + reach], axis=-1)
 
 
-def share_ends(share: ArrayLike, stderr: ArrayLike, clusters: ArrayLike) -> Floats:
+def share_ends(share: Floats | float, stderr: Floats | float, clusters: Floats | float) -> Floats:
     """95 % intervals of shares for other clusters of the kind: low and high on a last axis of 2.
 
     Student's t; where all clusters are alike, so that they show no spread, Wilson's with each
@@ -213,19 +211,9 @@ def share_ends(share: ArrayLike, stderr: ArrayLike, clusters: ArrayLike) -> Floa
         stderr: nan where it isn't known, which makes both ends nan.
         clusters: nan where their number isn't known.
     """
-    share, stderr, clusters = (np.asarray(of, np.float64) for of in (share, stderr, clusters))
     by_t = t_ends(share, stderr, np.where(np.isnan(clusters), inf, clusters - 1))
     alike = wilson_ends(np.where(np.isnan(stderr), np.nan, share * clusters), clusters)
     return np.where(np.isnan(by_t), alike, by_t)
-
-
-def widest(*intervals: Interval | None) -> Interval | None:
-    """From the lowest end to the highest; None without any interval."""
-    known_intervals = [interval for interval in intervals if interval is not None]
-    if not known_intervals:
-        return None
-    low = min(interval.low for interval in known_intervals)
-    return Interval(low, max(interval.high for interval in known_intervals))
 
 
 def variance_of(k: float, n: float, spread: Spread | None) -> tuple[float, float]:
@@ -335,14 +323,12 @@ def interval_of(estimate: Estimate) -> Interval | None:
     Raises:
         ValueError: For impossible counts.
     """
-    trials = None if estimate.n is None else wilson(estimate.value * estimate.n, estimate.n)
-    return widest(trials, _of_clusters(estimate))
-
-
-def _of_clusters(estimate: Estimate) -> Interval | None:
-    """The interval for other clusters of the kind; None where nothing is known of them."""
-    if estimate.stderr and (estimate.clusters is None or estimate.clusters > 1):
-        return t_interval(estimate.value, Spread(estimate.stderr, estimate.clusters))
-    if estimate.n is not None and estimate.clusters is not None and estimate.clusters < estimate.n:
-        return wilson(estimate.value * estimate.clusters, estimate.clusters)
-    return None
+    value, n, clusters = estimate.value, estimate.n, estimate.clusters
+    known = [] if n is None else [wilson(value * n, n)]
+    if estimate.stderr and (clusters is None or clusters > 1):
+        known.append(t_interval(value, Spread(estimate.stderr, clusters)))
+    elif n is not None and clusters is not None and clusters < n:
+        known.append(wilson(value * clusters, clusters))
+    if not known:
+        return None
+    return Interval(min(of.low for of in known), max(of.high for of in known))

@@ -42,6 +42,11 @@ def constant(value: int, rows: int, kind: type[np.generic]) -> NDArray[Any]:
     return np.broadcast_to(kind(value), rows)
 
 
+def or_none(column: Ints) -> list[int | None]:
+    """Numbers of trials or successes; None for `UNKNOWN`."""
+    return [None if number == UNKNOWN else number for number in column.tolist()]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
     """Cells, an entry each in all columns. The attributes are those of `Cell`.
@@ -89,10 +94,6 @@ class Columns:
 
     def __iter__(self) -> Iterator[Cell]:
         """The cells, each made when it is asked for."""
-        n, successes = (
-            [None if number == UNKNOWN else number for number in column.tolist()]
-            for column in (self.n, self.successes)
-        )
         ends: Iterable[Any] = repeat(None)
         if self.low.known.any():
             ends = (
@@ -101,7 +102,8 @@ class Columns:
             )
         return map(
             Cell,
-            *(self.value, map(STATES.__getitem__, self.state.tolist()), self.reading, n, successes),
+            *(self.value, map(STATES.__getitem__, self.state.tolist()), self.reading),
+            *(or_none(self.n), or_none(self.successes)),
             *(self.stderr, self.note, self.place, self.run),
             *([line or None for line in self.line.tolist()], self.repeats.tolist(), ends),
             self.spread,
@@ -109,14 +111,15 @@ class Columns:
 
     def cell(self, row: int) -> Cell:
         """One cell."""
-        n, successes = int(self.n[row]), int(self.successes[row])
+        of = slice(row, row + 1)
+        [n], [successes] = or_none(self.n[of]), or_none(self.successes[of])
         low, high = self.low.at(row), self.high.at(row)
         return Cell(
             self.value.at(row),
             STATES[self.state[row]],
             self.reading[row],
-            None if n == UNKNOWN else n,
-            None if successes == UNKNOWN else successes,
+            n,
+            successes,
             self.stderr.at(row),
             self.note[row],
             self.place[row],
@@ -178,14 +181,11 @@ _OWN = ("value", "line", "low", "high")
 
 
 def _coded(column: Any) -> Coded[Any]:
-    """A column as codes; one that is the same in all rows takes no time."""
-    if isinstance(column, Decimals):
-        same = column.places.strides == (0,) and len(column)
-        return Coded.constant(None, len(column)) if same else column.kinds()
+    """A column as codes."""
     if isinstance(column, Coded):
         return column
-    if column.strides == (0,) and len(column):
-        return Coded.constant(column[0], len(column))
+    if isinstance(column, Decimals):
+        return column.kinds()
     kinds, codes = np.unique(column, return_inverse=True)
     return Coded(codes, kinds.tolist())
 

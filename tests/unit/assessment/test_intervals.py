@@ -134,9 +134,7 @@ def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: Make
     (cell,) = content["cells"]
     assert cell["interval_95"] == [0, 97.3815199]
     assert content["profiles"]["x"][0]["interval_95"] == [0, 97.3815199]
-    assert columns(results.study, [(grid, uncertainty)])["interval_high"] == [
-        pytest.approx(97.3815)
-    ]
+    assert columns([(grid, uncertainty)])["interval_high"] == [pytest.approx(97.3815)]
     line = Line(grid, "row", grid.study.y.levels[0], uncertainty)
     assert [
         interval and (interval[0], round(interval[1], 4)) for _, _, interval in line.entries()
@@ -535,7 +533,7 @@ def test_the_spread_is_told_everywhere(make_study: MakeStudy) -> None:
         "rate,depth,value,beside,state,n,successes,stderr,note,place,run,reading",
         "1,1,55.5,2.0,ok,,,0.8944,,,,cells",
     ]
-    assert columns(results.study, [(grid, uncertainty)])["spread"] == [2.0, None]
+    assert columns([(grid, uncertainty)])["spread"] == [2.0, None]
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,7 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
         uncertainty = assess(results).of(grid)
         cells = json.loads(to_json(grid, uncertainty))["cells"]
         assert [cell["may_be_best"] for cell in cells] == [in_best_set, in_best_set]
-        frame = to_frame(columns(study, [(grid, uncertainty)]))
+        frame = to_frame(columns([(grid, uncertainty)]))
         assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
             "may_be_best", text, text
         ]  # fmt: skip
@@ -360,7 +360,7 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
     header, row = csv.reader(io.StringIO(to_csv(grid)))
     assert [header.count(column) for column in header] == [1] * len(header)
     assert row[header.index(name)] == "8"
-    assert columns(study, [(grid, uncertainty)])[name] == [8]
+    assert columns([(grid, uncertainty)])[name] == [8]
 
 
 @pytest.mark.parametrize("name", _written_names())

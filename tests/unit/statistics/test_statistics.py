@@ -31,7 +31,6 @@ from gridatlas.statistics.estimates import (
     t_interval,
     welch,
     welch_greater,
-    widest,
     wilson,
 )
 from gridatlas.statistics.interval import Interval, mean_interval
@@ -539,7 +538,7 @@ def test_students_t_by_hand():
 
 def test_items_that_are_all_alike_count_once_each():
     alike = wilson(100, 100)
-    found = share_ends([1.0, 1.0, 1.0], [0.0, 0.0, np.nan], [100, np.nan, 100])
+    found = share_ends(*np.array([[1, 1, 1], [0, 0, np.nan], [100, np.nan, 100]]))
     assert found[0].tolist() == [alike.low, alike.high]
     assert np.isnan(found[1:]).all()
 
@@ -550,11 +549,6 @@ def test_parts_that_may_be_off_together_have_a_wider_mean():
     assert (alone.low, alone.high) == pytest.approx((0.4 - sqrt(0.02) / 2, 0.4 + sqrt(0.1) / 2))
     together = mean_interval(0.4, parts, independent=False)
     assert (together.low, together.high) == pytest.approx((0.3, 0.6))
-
-
-def test_the_widest_holds_all():
-    assert widest(None, Interval(0.1, 0.3), Interval(0.2, 0.5)) == Interval(0.1, 0.5)
-    assert widest(None) is None
 
 
 def test_welch_equals_scipy():

@@ -339,10 +339,7 @@ def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) 
     assert difference.values == (Decimal("2.2"), Decimal("-0.1"), Decimal(0))
     assert difference.mean == Decimal("0.7")
     assert (difference.higher, difference.lower, difference.equal) == (1, 1, 1)
-    assert [(x.key, y.key, value) for x, y, value in difference.points()][:2] == [
-        ("1", "1", Decimal("2.2")),
-        ("2", "1", Decimal("-0.1")),
-    ]
+    assert [*difference.change][:2] == [Decimal("2.2"), Decimal("-0.1")]
 
 
 def test_a_difference_without_a_common_cell_has_no_mean(make_study: MakeStudy) -> None:
