@@ -92,11 +92,11 @@ class OpenGrid(Grid):
         from gridatlas.charts.compose import draw_grid
         from gridatlas.charts.pool import draw
 
-        heatmap = draw_grid(self, best_set=self.assessment.cells(self).best_set)
+        heatmap = draw_grid(self, best_set=self.assessment.best_set(self))
         return draw([heatmap], self.assessment.cache)[heatmap].svg
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns(self.study, [self.assessment.cells(self)])
+        return columns([(self, self.uncertainty)])
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import grid_html
@@ -153,7 +153,7 @@ class OpenStudy(Results):
 
     def frame(self) -> pd.DataFrame:
         """All cells of all grids as a tidy pandas frame, with the columns of `OpenGrid.frame`."""
-        return to_frame(columns(self.study, map(self.assessment.cells, self.grids.values())))
+        return to_frame(columns((grid, grid.uncertainty) for grid in self.grids.values()))
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import study_html

@@ -209,9 +209,9 @@ def _before(
 
 def _points(results: Results) -> Iterator[tuple[Place, Decimal]]:
     for levels, grid in results.grids.items():
-        for x, y, cell in grid.points():
-            if cell.value is not None and not grid.aggregate:
-                yield (levels, (x.key, y.key)), cell.value
+        for point, value in zip(grid.keys, grid.columns.value, strict=True):
+            if value is not None and not grid.aggregate:
+                yield (levels, point), value
 
 
 def _sums_changed(study: StudyChanges) -> str:

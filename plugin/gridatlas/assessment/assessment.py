@@ -11,15 +11,14 @@ from gridatlas.assessment.agreement import ReadingAgreement, compare
 from gridatlas.assessment.answers import Answer, page_answers
 from gridatlas.assessment.answers.answer import ADVERBS
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
-from gridatlas.assessment.reruns import Reproduction, reproduction
+from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import Levels, Study
+from gridatlas.model.study import Levels, Point, Study
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
 
@@ -91,10 +90,13 @@ class Assessment:
         """What runs measured of it; None where nothing is or can be compared."""
         return reproduction(self.results, self.cache)
 
-    def cells(self, grid: Grid) -> GridCells:
-        """The cells of one of its grids, each with all that is known of it."""
-        rerun = self.reproduction.of(grid.levels) if self.reproduction else None
-        return GridCells(grid, self.uncertainty.of(grid), rerun)
+    def rerun(self, grid: Grid) -> Rerun | None:
+        """One of its grids measured again; None where it isn't."""
+        return self.reproduction.of(grid.levels) if self.reproduction else None
+
+    def best_set(self, grid: Grid) -> frozenset[Point]:
+        """The cells of one of its grids in the 95 % confidence set for the best."""
+        return grid.points_at(self.uncertainty.of(grid).best_set)
 
 
 @dataclass(frozen=True, eq=False)

@@ -424,10 +424,10 @@ def read_readings(
             problems.append(refused.problem(rows.table.name))
             continue
         # A reading that supplies no shown value only has notes about levels of its own.
-        supplies = not readings or not covered.issuperset(reading.cells)
+        supplies = not readings or not covered.issuperset(reading.table)
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
         if entry is not source.readings[-1]:
-            cells = reading.cells
+            cells = reading.table
             covered.update(cells.places(np.flatnonzero(cells.columns.value.known)))
         readings.append(reading)
     return tuple(readings), problems

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
+
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
@@ -15,6 +17,7 @@ from gridatlas.model.format import many
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, spread
 from gridatlas.pages.filters import WITHIN_NOISE, claim_outcome, described_by
+from gridatlas.table.study_table import DISPUTED
 
 Sign = Literal["passed", "found", "nothing"]
 RANK: Mapping[str, int] = {"problem": 0, "accepted": 1, "note": 2}
@@ -135,15 +138,10 @@ def check_counts(assessment: Assessment) -> CheckCounts:
     given = Counter(
         at
         for reading in (accounts if len(accounts) > 1 else ())
-        for at, cell in reading.cells.items()
-        if cell.value is not None
+        for at in reading.table.places(np.flatnonzero(reading.table.columns.value.known))
     )
-    shown = [
-        cell
-        for grid in assessment.results.grids.values()
-        if not grid.aggregate
-        for _, _, cell in grid.points()
-    ]
+    grids = [grid.columns for grid in assessment.results.grids.values() if not grid.aggregate]
+    disputed = [cells.state == DISPUTED for cells in grids]
     accepted = sum(finding.accepted is not None for finding in findings)
     minor = sum(weight(finding) == "note" for finding in findings)
     return CheckCounts(
@@ -151,8 +149,10 @@ def check_counts(assessment: Assessment) -> CheckCounts:
         readings=len(accounts),
         compared=sum(number > 1 for number in given.values()),
         differ=len(assessment.agreement.disagreements),
-        disputed=sum(cell.state == "disputed" for cell in shown),
-        cells=sum(cell.value is not None or cell.state == "disputed" for cell in shown),
+        disputed=sum(int(of.sum()) for of in disputed),
+        cells=sum(
+            int((cells.value.known | of).sum()) for cells, of in zip(grids, disputed, strict=True)
+        ),
         checkable=len(claims) - outcomes["Not checkable"],
         contradicted=outcomes["Doesn't hold"],
         broken=outcomes["Wrong expression"],

@@ -9,11 +9,18 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 from markupsafe import Markup
 
 from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, in_words
-from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty
+from gridatlas.assessment.uncertainty import (
+    DifferenceUncertainty,
+    Ends,
+    GridUncertainty,
+    Uncertainty,
+    as_pairs,
+)
 from gridatlas.charts.binning import mark_key
 from gridatlas.charts.description import cell_labels, cell_names, higher_lower, over, without_value
 from gridatlas.claims import Judged
@@ -33,8 +40,7 @@ from gridatlas.model.format import (
 )
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Level, Point, Progress, Reading, Study, inline
-from gridatlas.table.items import trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import UNKNOWN, Grid
 from gridatlas.table.summary import Summary, summarise
 
 LISTED_UP_TO = 20
@@ -97,9 +103,8 @@ def _point_anchor(grid: Grid, point: Point) -> str:
 
 def _trials_text(grid: Grid) -> str:
     """The trials behind each published value of a grid: `150`, `30 to 150` or `not known`."""
-    found = {trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None}
-    numbers = sorted(n for n in found if n is not None)
-    if len(numbers) < len(found) or not numbers:
+    numbers = np.unique(grid.trials[grid.columns.value.known]).tolist()
+    if not numbers or UNKNOWN in numbers:
         return "not known"
     return f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
 
@@ -205,7 +210,7 @@ def _interval_notes(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[str
             if tests.replicates:
                 what = f"a mean over {inline(grid.study.facet(grid.study.replicates).label)}"
             notes.append(f"The 95 % interval of {what} is {cell_method(tests)}.")
-        if tests.ranges:
+        if tests.has_ranges:
             notes.append(
                 "Too few repeats have no interval: the range of their values is given instead."
             )
@@ -260,8 +265,13 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
 
 def _missing_of(grids: Iterable[Grid]) -> tuple[int, int]:
     """How many cells of some grids have no value, and how many cells there are."""
-    cells = [cell for grid in grids for _, _, cell in grid.points()]
-    return sum(cell.value is None for cell in cells), len(cells)
+    known = np.concatenate([grid.columns.value.known for grid in grids])
+    return int((~known).sum()), len(known)
+
+
+def _intervals_at(tests: GridUncertainty, row: int) -> list[Ends | None]:
+    """The intervals of a cell as trials, and as items."""
+    return as_pairs(np.stack([tests.by_trials[row], tests.by_items[row]]))
 
 
 def figure_anchor(grid: Grid) -> str:
@@ -321,6 +331,7 @@ GLOBALS: Mapping[str, Any] = {
     "higher_lower": higher_lower,
     "without_value": without_value,
     "missing_of": _missing_of,
+    "intervals_at": _intervals_at,
     "significance": significance,
     "may_share_items": _may_share_items,
     "tested_grids": _tested,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.answers.answer import ADVERBS
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import UNTESTED
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.palette import LIGHT
 from gridatlas.charts.panels import (
@@ -57,7 +58,7 @@ def multiples(
             len(grids),
             shared=True,
             uncertainty=assessment.uncertainty.of(grid),
-            rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            rerun=assessment.rerun(grid),
             asserted=asserted,
             name=name,
             mean=mean_of(grid),
@@ -211,12 +212,11 @@ def _has_evidence(assessment: Assessment, grids: Sequence[Grid]) -> bool:
 
 def _rivals(assessment: Assessment, grid: Grid, asserted: bool) -> Rivals:
     """What tells the cells of a grid from its best; nothing where the page asserts nothing."""
-    cells = assessment.cells(grid)
-    tested = {point for point, cell in cells.intervals.items() if cell.in_best_set is not None}
-    best_set = cells.best_set
+    tested = grid.points_at(assessment.uncertainty.of(grid).may_be_best != UNTESTED)
+    best_set = assessment.best_set(grid)
     if not asserted or not best_set or len(best_set) == len(tested):
         return Rivals()
-    beaten = frozenset(tested - best_set)
+    beaten = tested - best_set
     if len(best_set) == 1:
         return Rivals(beaten, sole=True)
     return Rivals(beaten, outlined=best_set)

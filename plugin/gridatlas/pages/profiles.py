@@ -9,6 +9,7 @@ from typing import Literal
 
 from gridatlas.assessment.answers.answer import number_text
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import known
 from gridatlas.charts.plotting import Scope, padded
 from gridatlas.charts.profile import Profile, ProfileLine
 from gridatlas.model.format import difference_unit, mean_decimals, name_with_unit, value_with_unit
@@ -128,8 +129,10 @@ def _band(tables: Tables, axis: Literal["x", "y"]) -> tuple[float | None, Scope]
         narrow, wide = (
             (tests.x_trials, tests.x_means) if axis == "x" else (tests.y_trials, tests.y_means)
         )
-        trials = trials and bool(narrow)
-        halves += [(high - low) / 2 for low, high in (narrow or wide).values()]
+        has_trials = bool(known(narrow).any())
+        trials = trials and has_trials
+        ends = narrow if has_trials else wide
+        halves += ((ends[:, 1] - ends[:, 0]) / 2)[known(ends)].tolist()
     if not halves:
         return None, ""
     return median(halves), "these questions" if trials and tables.study.trials else ""

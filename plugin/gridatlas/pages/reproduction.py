@@ -42,7 +42,7 @@ def reproduction_context(assessment: Assessment, reproduction: Reproduction) -> 
     listed = {
         grid.levels: grid
         for grid in assessment.results.grids.values()
-        if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
+        if len(grid.columns) <= COMMANDS_UP_TO
     }
     rows = rows_from_top(study.y)
     return {

@@ -10,11 +10,10 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
 from gridatlas.checks.findings import CheckResult
-from gridatlas.model.study import IMPORTED, Levels, Point, Reading
+from gridatlas.model.study import IMPORTED, Cell, Levels, Point, Reading, Study
 from gridatlas.table.choose import derived
-from gridatlas.table.grids import readings_at
-from gridatlas.table.items import trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.grids import readings_by_cell
+from gridatlas.table.study_table import DISPUTED, UNKNOWN, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +120,12 @@ class Trust:
 def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
     """The facts about the values of some grids of a study."""
     sources: Counter[str] = Counter()
-    values = computed = disputed = 0
+    disputed = 0
     for grid in grids:
-        for _, _, cell in grid.points():
-            disputed += cell.state == "disputed"
-            if cell.value is None:
-                continue
-            values += 1
-            if cell.reading:
-                sources[cell.reading] += 1
-            else:
-                computed += 1
+        cells = grid.columns
+        disputed += int((cells.state == DISPUTED).sum())
+        sources.update(cells.reading[cells.value.known])
+    values, computed = sources.total(), sources.pop("", 0)
     runs = _runs(grids if computed < values else assessment.results.grids.values())
     labels = {reading.id: reading for reading in assessment.study.readings}
     return Trust(
@@ -149,10 +143,11 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
 def _runs(grids: Iterable[Grid]) -> set[str]:
     """The runs that gave the values which aren't computed; empty for one that none gave."""
     return {
-        cell.run or ""
+        run
         for grid in grids
-        for _, _, cell in grid.points()
-        if cell.value is not None and cell.reading
+        for run in grid.columns.run[grid.columns.value.known & grid.columns.reading.are(bool)]
+        .take()
+        .kinds
     }
 
 
@@ -162,8 +157,8 @@ def _second(grids: Iterable[Grid], disputed: int) -> SecondReading:
     for grid in grids:
         if len(grid.study.accounts) == 1:
             continue
-        for x, y, _ in grid.points():
-            given = _independent(grid, (x.key, y.key))
+        for cells in readings_by_cell(grid):
+            given = _independent(grid.study, cells)
             if len(given) < 2:
                 continue
             shared += 1
@@ -174,13 +169,13 @@ def _second(grids: Iterable[Grid], disputed: int) -> SecondReading:
     return SecondReading(shared, differ, largest, disputed)
 
 
-def _independent(grid: Grid, point: Point) -> list[Decimal]:
+def _independent(study: Study, cells: Iterable[tuple[Reading, Cell]]) -> list[Decimal]:
     """The values of readings none of which was made from another."""
     chosen: list[tuple[Reading, Decimal]] = []
-    for reading, cell in readings_at(grid, point):
+    for reading, cell in cells:
         if cell.value is None:
             continue
-        if not any(derived(grid.study, reading, other) for other, _ in chosen):
+        if not any(derived(study, reading, other) for other, _ in chosen):
             chosen.append((reading, cell.value))
     return [value for _, value in chosen]
 
@@ -224,9 +219,10 @@ def _passed(results: Iterable[CheckResult], grids: Iterable[Grid], kind: str) ->
         )
     passed = judged = 0
     for grid in grids:
-        for x, y, cell in grid.points():
-            at = cell.reading, grid.levels, (x.key, y.key)
-            if cell.value is not None and at[:2] in looked and at not in untested:
+        known = grid.columns.value.known.tolist()
+        for reading, point, has_value in zip(grid.columns.reading, grid.keys, known, strict=True):
+            at = reading, grid.levels, point
+            if has_value and at[:2] in looked and at not in untested:
                 judged += 1
                 passed += at not in wrong
     return Passed(passed, judged)
@@ -246,14 +242,7 @@ def _again(assessment: Assessment, grids: Iterable[Grid]) -> MeasuredAgain | Non
         verdicts.update(rerun.counts)
         measured += rerun.measured
         of += rerun.published
-        published = [cell for _, _, cell in grid.points() if cell.value is not None]
-        total = _added(total, (trials(grid, cell) for cell in published))
+        n = grid.trials[grid.columns.value.known]
+        total = None if total is None or (n == UNKNOWN).any() else total + int(n.sum())
     ordered = {verdict: verdicts[verdict] for verdict in VERDICTS if verdicts[verdict]}
     return MeasuredAgain(measured, of, ordered, total)
-
-
-def _added(total: int | None, numbers: Iterable[int | None]) -> int | None:
-    """A sum that is unknown where one of its terms is."""
-    for number in numbers:
-        total = None if total is None or number is None else total + number
-    return total

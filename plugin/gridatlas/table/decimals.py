@@ -149,7 +149,10 @@ class Decimals:
 
     def at(self, row: int) -> Decimal | None:
         """The number of a row."""
-        return self.exact(slice(row, row + 1))[0]
+        places = int(self.places[row])
+        if places >= 0:
+            return Decimal(_print((places, float(self.floats[row]))))
+        return None if self.odd is None else self.odd[row]
 
     def exact(self, rows: slice = slice(None)) -> list[Decimal | None]:
         """The numbers of rows, to the letter."""

@@ -17,7 +17,7 @@ def _levels(study: Study) -> list[str]:
 
 
 def _cell(study: Study, x: str = "1", y: str = "1") -> Cell:
-    return study.readings[0].cells[(), (x, y)]
+    return study.readings[0].table[(), (x, y)]
 
 
 # --- levels -------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_a_row_with_a_problem_is_left_out_and_the_others_stand(checked: Checked)
     study, problems = checked("", table("rate,depth,value", "1,1,x", "2,1,20"))
     assert [problem.kind for problem in problems] == ["not-a-number"]
     assert study is not None
-    assert list(study.readings[0].cells) == [((), ("2", "1"))]
+    assert list(study.readings[0].table) == [((), ("2", "1"))]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_cells_at_levels_that_are_not_listed_are_kept_apart(checked: Checked) ->
     assert [problem.kind for problem in problems] == ["unknown-level"]
     assert study is not None
     reading = study.readings[0]
-    assert list(reading.cells) == [((), ("1", "1"))]
+    assert list(reading.table) == [((), ("1", "1"))]
     assert [(keys, cell.value) for keys, cell in reading.outside] == [
         ((("rate", "3"), ("depth", "1")), Decimal(2))
     ]
@@ -226,7 +226,7 @@ def test_repeats_do_not_hide_that_trials_are_known(make_study: MakeStudy) -> Non
         BENCHMARK + "repeats: mean\n",
         table("rate,depth,benchmark,value", "1,1,aime,10", "1,1,aime,20"),
     )
-    assert study.readings[0].cells[("aime",), ("1", "1")].n != 2
+    assert study.readings[0].table[("aime",), ("1", "1")].n != 2
 
 
 def test_the_mean_of_repeats_of_which_one_is_disputed_is_disputed(make_study: MakeStudy) -> None:

@@ -676,7 +676,7 @@ def test_values_of_json_keep_every_digit(here: Path) -> None:
     assert run("t.json", "--yes").exit_code == 0
     study = load(here / "data")["t"].study
     [reading] = study.readings
-    assert [str(cell.value) for cell in reading.cells.values()] == [
+    assert [str(cell.value) for cell in reading.table.values()] == [
         f"0.12345678901234567890{x}{y}0" for x in (1, 2) for y in (1, 2)
     ]
     assert study.metric.better == "lower"

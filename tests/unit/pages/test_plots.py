@@ -80,9 +80,9 @@ def test_settings_are_ranked_by_the_printed_average(dynts: Assessment) -> None:
     assert [row.value for row in plot.rows] == values
     first = plot.rows[0]
     assert (first.key, first.name, first.text) == ("0.4,2000", "0.4 × 2000", "56.3")
-    cell = dynts.uncertainty.of(average).cells["0.4", "2000"]
-    assert first.interval == (cell.trials_low, cell.trials_high)
-    assert first.wide == (cell.low, cell.high)
+    tests, row = dynts.uncertainty.of(average), average.row(("0.4", "2000"))
+    assert first.interval == tuple(tests.by_trials[row])
+    assert first.wide == tuple(tests.ends[row])
     assert (plot.scope, plot.wide_scope) == ("these questions", "questions of the kind")
     assert plot.over == ("AIME24", "AIME25", "AMC23", "GPQA_D")
 
