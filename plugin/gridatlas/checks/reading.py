@@ -16,6 +16,7 @@ from gridatlas.model.format import places_of
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 from gridatlas.table.coded import Coded, Codes, Rows, combine
+from gridatlas.table.decimals import Decimals
 from gridatlas.table.study_table import UNKNOWN, Columns, StudyTable, or_none
 
 Axis = Literal["row", "column"]
@@ -79,10 +80,16 @@ class Sheet:
         """Whether a cell with a value has its number of trials."""
         return bool((self.columns.n[self.columns.value.known] != UNKNOWN).any())
 
+    @cached_property
+    def printed(self) -> Decimals:
+        """The values that a source prints."""
+        rows = self.columns.value.known & (self.columns.repeats <= 1)
+        return self.columns.value[rows]
+
     @property
     def printed_places(self) -> Counter[int]:
         """How many of the values that a source prints have so many decimals."""
-        column = self.columns.value[self.columns.repeats <= 1]
+        column = self.printed
         plain = np.bincount(column.places[column.places >= 0])
         found = Counter({places: times for places, times in enumerate(plain.tolist()) if times})
         found.update(map(places_of, column.odd_numbers))
