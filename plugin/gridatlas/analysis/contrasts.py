@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from gridatlas.analysis.table import Bools, Codes, Floats
 
 PART = 0.25
 """Below this p one stratum isn't pooled with another."""
+UNEVEN = 0.05
+"""Below this p units scatter more than rows, each contrast maybe by another amount."""
 ROBUST = 10
 """Degrees of freedom of the units from which on each contrast has its own scatter."""
 AT_ONCE = 4_000_000
 """Values in memory at once."""
 MANY_PAIRS = 2_000
 """Pairs from which on each has its own scatter, which is quicker and safe."""
+ENOUGH = 2 / 3
+"""A cell that has no more of its values isn't compared as the best."""
 FEWEST_COUNTS = 10
 """Successes, and failures, below which counts are tested exactly."""
 THE_OTHERS, TREND = -1, -2
@@ -59,11 +64,17 @@ class Tests:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """Mean squares with their degrees of freedom, and whether pooling was thin."""
+    """Mean squares with their degrees of freedom.
+
+    Attributes:
+        thin: Whether few units were pooled with much else.
+        uneven: Whether units scatter more than rows do: contrasts may differ in how much.
+    """
 
     ms: Floats
     df: Floats
     thin: Bools
+    uneven: bool = False
 
 
 def arrange(design: Design, *names: str, rows: Sequence[str] | None = None) -> Floats:
@@ -161,11 +172,19 @@ def strata(d: Floats, dim: int, *, own_only: bool) -> Scatter | None:
     ss1 = (rest**2).sum()
     ss2 = rows * (((by_unit - by_unit.mean(axis=0)) ** 2).sum())
     with np.errstate(all="ignore"):
-        apart = df1 == 0 or exceeds(df2, df1, np.asarray(ss2 / df2 / (ss1 / max(df1, 1)))) < PART
-    if apart:
-        return Scatter(np.asarray(ss2 / df2), np.asarray(float(df2)), np.asarray(False))
+        p = exceeds(df2, df1, np.asarray(ss2 / df2 / (ss1 / max(df1, 1))))
+    if df1 == 0 or p < PART:
+        uneven = df1 > 0 and bool(p < UNEVEN)
+        return Scatter(np.asarray(ss2 / df2), np.asarray(float(df2)), np.asarray(False), uneven)
     pooled = (ss1 + ss2) / (df1 + df2)
     return Scatter(np.asarray(pooled), np.asarray(float(df1 + df2)), np.asarray(df2 < 4))
+
+
+def dimensions(scatter: Floats) -> float:
+    """In how many dimensions units scatter alike (Box 1954), from (unit, what scatters)."""
+    squares = scatter @ scatter.T
+    total = float((squares**2).sum())
+    return float(np.trace(squares) ** 2 / total) if total > 0 else 1.0
 
 
 def with_own(shared: Scatter | None, own: Floats, df: float) -> Scatter:
@@ -174,7 +193,7 @@ def with_own(shared: Scatter | None, own: Floats, df: float) -> Scatter:
         return Scatter(own, np.full(own.shape, float(df)), np.zeros(own.shape, bool))
     with np.errstate(all="ignore"):
         ratio = np.where(shared.ms > 0, own / shared.ms, np.where(own > 0, np.inf, 0.0))
-    take = exceeds(df, shared.df, ratio) < PART
+    take = (exceeds(df, shared.df, ratio) < PART) | (shared.uneven & (ratio > 1))
     return Scatter(
         np.where(take, own, shared.ms),
         np.where(take, df, shared.df),
@@ -429,7 +448,7 @@ def mcnemar(differences: Floats) -> Floats:
 
 def weighted(
     design: Design, d: Floats, weights: Floats, dim: int, first: Sequence[int],
-    second: Sequence[int], centred: Floats | None = None,
+    second: Sequence[int], shared: Scatter | None = None,
 ) -> Tests:  # fmt: skip
     """Contrasts over units and rows that have all levels.
 
@@ -437,7 +456,7 @@ def weighted(
         d: (unit, row, level).
         weights: (contrast, level).
         dim: As in `strata`.
-        centred: Of complete d; by default less the mean over the levels.
+        shared: What contrasts of complete d share; by default what these levels do.
     """
     labels = np.array(first, np.intp), np.array(second, np.intp)
     d, whole = crossed(d)
@@ -453,11 +472,9 @@ def weighted(
         return judged(design, *labels, estimate, none, 1.0, d.shape[1])
     rows = d.shape[1] if whole else 1
     own = rows * by_unit.var(axis=0, ddof=1) / squares
-    shared = None
-    if whole:
-        rest = d - d.mean(axis=2, keepdims=True) if centred is None else centred
-        shared = strata(rest, dim, own_only=design.own_only)
-    scatter = with_own(shared, own, units - 1)
+    if shared is None and whole:
+        shared = strata(d - d.mean(axis=2, keepdims=True), dim, own_only=design.own_only)
+    scatter = with_own(shared if whole else None, own, units - 1)
     used = units if design.unit == "rows" else d.shape[1]
     signs = _agreeing(design, by_unit, estimate)
     return judged(design, *labels, estimate, scatter, squares / (units * rows), used, signs)
@@ -600,8 +617,9 @@ def cell(design: Design, one: str, two: str) -> Tests:
     else:
         centred = d - d.mean(axis=2, keepdims=True) - d.mean(axis=3, keepdims=True)
         centred = (centred + d.mean(axis=(2, 3), keepdims=True)).reshape(*d.shape[:2], -1)
-        flat = d.reshape(*d.shape[:2], -1)
-        found = weighted(design, flat, weights, (a - 1) * (b - 1), *place, centred)
+        flat, dim = d.reshape(*d.shape[:2], -1), (a - 1) * (b - 1)
+        shared = strata(centred, dim, own_only=design.own_only)
+        found = weighted(design, flat, weights, dim, *place, shared)
     better = design.sign * found.estimate > 0
     return replace(found, p=np.where(better, np.minimum(1.0, found.p / 2 * a * b), found.p * 0 + 1))
 
@@ -609,7 +627,8 @@ def cell(design: Design, one: str, two: str) -> Tests:
 def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, Codes]:
     """Pairs of levels, each at the best of its cells.
 
-    p is multiplied by the number of the winner's cells: which of them was lucky is chosen.
+    p is multiplied by the number of the winner's cells: which of them was lucky is chosen. A cell
+    is nobody's best if a level lacks it within the range of what was tried with it.
 
     Returns:
         The pairs, and of each level the place of its best cell along the axes; −1 without one.
@@ -620,43 +639,40 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
         return nothing(), none
     if design.unit == "counts":
         columns = [x.reshape(len(x), count, -1) for x in arrange_counts(design, name, *axes)]
-        shape = tuple(len(design.factor(axis).levels) for axis in axes)
         d = columns[0][None]
     else:
         d = arrange(design, name, *axes)
-        shape = d.shape[3:]
         d = d.reshape(*d.shape[:2], count, -1)
-    there = np.isfinite(d).all(axis=(0, 1))
-    means = np.where(there, design.sign * np.where(there, d, 0.0).mean(axis=(0, 1)), -np.inf)
-    best = means.argmax(axis=1)
-    tried = there.sum(axis=1)
-    shared = None
-    if design.unit == "replicate" and there.any():
-        cells = d[:, :, there]
-        shared = strata(
-            cells - cells.mean(axis=2, keepdims=True), cells.shape[2] - 1, own_only=design.own_only
-        )
+    shape = tuple(len(design.factor(axis).levels) for axis in axes)
+    there: Bools = np.isfinite(d).mean(axis=(0, 1)) > ENOUGH
+    tried = np.ones((count, *shape), bool)
+    for at in range(len(axes)):
+        others = tuple(of + 1 for of in range(len(axes)) if of != at)
+        along = there.reshape(count, *shape).any(axis=others, keepdims=True)
+        up, down = (np.logical_or.accumulate(x, at + 1) for x in (along, np.flip(along, at + 1)))
+        tried &= up & np.flip(down, at + 1)
+    there = there & np.asarray((there | ~tried.reshape(count, -1)).all(axis=0))
+    means = mean(d - mean(d.reshape(*d.shape[:2], -1), 2)[:, :, None, None], (0, 1))
+    best = np.where(there, design.sign * means, -np.inf).argmax(axis=1)
+    cells, shared = d[:, :, there], None
+    if design.unit == "replicate" and cells.size and np.isfinite(cells).all():
+        rest = cells - cells.mean(axis=2, keepdims=True)
+        shared = strata(rest, cells.shape[2] - 1, own_only=design.own_only)
     parts = []
-    able = [at for at in range(count) if tried[at]]
-    for at, a in enumerate(able):
-        for b in able[at + 1 :]:
-            if design.unit == "counts":
-                of_d, k, n = (x[:, [a, b], best[[a, b]]] for x in columns)
-                found = counted(design, of_d, k, n, np.array([[1.0, -1.0]]), [a], [b])
-            else:
-                pair = np.stack([d[:, :, a, best[a]], d[:, :, b, best[b]]], 2)
-                by_unit = (pair[:, :, 0] - pair[:, :, 1]).mean(axis=1)
-                own = pair.shape[1] * by_unit.var(ddof=1, keepdims=True) / 2
-                scatter = with_own(shared, own, len(pair) - 1)
-                per = 2 / (pair.shape[0] * pair.shape[1])
-                labels = np.array([a]), np.array([b])
-                estimate = np.array([by_unit.mean()])
-                found = judged(design, *labels, estimate, scatter, per, pair.shape[1])
-            if len(found):
-                winner = a if design.sign * found.estimate[0] > 0 else b
-                parts.append(replace(found, p=np.minimum(1.0, found.p * tried[winner])))
+    some = there.any(axis=1)
+    for a, b in combinations(np.flatnonzero(some).tolist(), 2):
+        weights = np.array([[1.0, -1.0]])
+        if design.unit == "counts":
+            of_d, k, n = (x[:, [a, b], best[[a, b]]] for x in columns)
+            found = counted(design, of_d, k, n, weights, [a], [b])
+        else:
+            pair = d[:, :, [a, b], best[[a, b]]]
+            found = weighted(design, pair, weights, 1, [a], [b], shared)
+        if len(found):
+            winner = a if design.sign * found.estimate[0] > 0 else b
+            parts.append(replace(found, p=np.minimum(1.0, found.p * there[winner].sum())))
     places = np.stack(np.unravel_index(best, shape), 1)
-    return (joined(parts) if parts else nothing()), np.where(tried[:, None] > 0, places, -1)
+    return (joined(parts) if parts else nothing()), np.where(some[:, None], places, none)
 
 
 def interaction(design: Design, one: str, two: str) -> float:
@@ -691,11 +707,13 @@ def interaction(design: Design, one: str, two: str) -> float:
         return float(special.chdtrc(dim, float((rest**2).sum()) / var))
     each = by_unit - by_unit.mean(axis=1, keepdims=True) - by_unit.mean(axis=2, keepdims=True)
     each = each + by_unit.mean(axis=(1, 2), keepdims=True) - rest
+    ms = max(float((each**2).sum()) / ((len(by_unit) - 1) * dim), design.floor / d.shape[1])
+    ratio = len(by_unit) * float((rest**2).sum()) / dim / ms if ms > 0 else np.nan
+    dim = min(dim, dimensions(each.reshape(len(each), -1)))
     over = (len(by_unit) - 1) * dim
-    ms = max(float((each**2).sum()) / over, design.floor / d.shape[1])
     if over < 2 or ms <= 1e-24 * np.abs(d[np.isfinite(d)]).max() ** 2:
         return np.nan
-    return float(exceeds(dim, over, np.asarray(len(by_unit) * float((rest**2).sum()) / dim / ms)))
+    return float(exceeds(dim, over, np.asarray(ratio)))
 
 
 def difference_by_unit(design: Design, name: str, a: int, b: int) -> Floats:

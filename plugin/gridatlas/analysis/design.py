@@ -418,7 +418,7 @@ def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool 
     if replicate and unit_name != replicate:
         y, k, n = _averaged(names, replicate, y, k, n)
     if block and unit in ("block", "replicate", "rows"):
-        one = unit == "rows" or (unit == "replicate" and _many_choices(study, names))
+        one = unit == "rows" or runs
         if one or len(np.unique(study.groups)) < len(study.groups):
             y, k, n = _merged(names, block, study.groups, y, one=one)
     if unit_name:
@@ -444,19 +444,14 @@ def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool 
     return result
 
 
-def _many_choices(study: Study, names: Sequence[str]) -> bool:
-    """Whether cells are runs with two or more choices: then all benchmarks share a run's luck."""
-    choices = [name for name in names if study.factors[name].role == "choice"]
-    return study.table.cells_are_runs and len(choices) >= 2
-
-
 def _unit(
     study: Study, names: Sequence[str], y: Floats, varied: Mapping[str, str | None]
 ) -> tuple[Unit, str]:
     """The widest factor that repeats the experiment; or counts, or single values."""
     replicate, item, block = (varied[role] for role in ("replicate", "item", "block"))
     left = 0
-    if block and study.apart and not _many_choices(study, names):
+    # All benchmarks share the luck of a run.
+    if block and study.apart and not study.table.cells_are_runs:
         axis = names.index(block)
         here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
         left = len(np.unique(study.groups[here]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gridatlas.analysis import contrasts, words
-from gridatlas.analysis.design import Design
+from gridatlas.analysis.design import Design, mean
 from gridatlas.analysis.questions import FEW_NAMES, Question, group_of_best, present_levels
 from gridatlas.analysis.said import (
     Assertion,
@@ -71,18 +71,18 @@ def _against_base(question: Question, at: int, base: int, *, first: bool) -> str
     label = page.factor(question.factor).levels
     better, worse = ahead(question, at)
     p, capped = float(question.adjusted[at]), bool(tests.capped[at])
-    end = f"{positive_interval(question, at)} ({words.p_text(p)})"
+    most = words.at_most_likely(p, capped=capped)
+    reach = f", {words.population(page)}{most}" if first else ""
+    end = f"{positive_interval(question, at)} ({words.p_text(p)}){reach}."
     if base in (better, worse):
         one, side = (better, "ahead") if worse == base else (worse, "behind")
         values = [pair_mean(question, at, of) for of in (one, base)]
-        most = words.at_most_likely(p, capped=capped)
-        reach = f", {words.population(page)}{most}" if first else ""
         line = (
             f"{label[one]} {words.LIKELY}{side}: {values[0]} against {values[1]}"
-            f"{_over_rows(page, question, at)}; difference {end}{reach}."
+            f"{_over_rows(page, question, at)}; difference {end}"
         )
     else:
-        line = f"{label[better]} {words.LIKELY}ahead of {label[worse]}: {end}."
+        line = f"{label[better]} {words.LIKELY}ahead of {label[worse]}: {end}"
     return words.clause(line, likely=is_likely(p, capped=capped))
 
 
@@ -149,11 +149,12 @@ def _units_line(question: Question, first: int, second: int) -> str:
     count, by_unit = units_ahead(page, question.factor, first, second)
     if page.unit in ("rows", "counts"):
         return f"Ahead in {count}."
+    leads = f"{words.capital(label[first])} is ahead of {label[second]}"
     if page.unit == "block":
         ends = words.interval_text(page, float(by_unit.min()), float(by_unit.max()), 0.0)
         unit = "" if page.study.log or page.study.table.metric.unit != "%" else " points"
-        return f"{label[first]} is ahead of {label[second]} on {count} ({ends}{unit})."
-    return f"{label[first]} is ahead of {label[second]} in {count}{luck(page, by_unit)}."
+        return f"{leads} on {count} ({ends}{unit})."
+    return f"{leads} in {count}{luck(page, by_unit)}."
 
 
 def _means_over(page: Design, question: Question, rows: Bools) -> list[str]:
@@ -339,11 +340,11 @@ def _best_values(question: Question) -> dict[int, float]:
     page = question.design
     assert question.places is not None
     d = contrasts.by_row(page, question.factor, *question.axes)
-    return {
-        of: float(d[(slice(None), of, *place)].mean())
-        for of, place in enumerate(question.places.tolist())
-        if place[0] >= 0
-    }
+    able = [of for of, place in enumerate(question.places.tolist()) if place[0] >= 0]
+    best = np.stack([d[(slice(None), of, *question.places[of])] for of in able], 1)
+    both = np.isfinite(best).all(axis=1)
+    means = best[both].mean(axis=0) if both.any() else mean(best, 0)
+    return dict(zip(able, means.tolist(), strict=True))
 
 
 def _best_places(question: Question) -> str:

@@ -239,6 +239,72 @@ def test_runs_pool_their_strata():
     assert tests.error[0] == pytest.approx(np.sqrt(ms * 2 / 20))
 
 
+def own_trends(seeds: int = 3) -> Table:
+    """Each seed of each model has a trend of its own along x."""
+    random = np.random.default_rng(2)
+    along = np.linspace(-1, 1, 5)[:, None] * random.normal(0, 3, (3, 1, seeds))
+    factors = {
+        "model": name("model", "A B C"),
+        "x": number("x", range(5), "condition"),
+        "seed": Factor("seed", SEEDS.levels[:seeds], "replicate"),
+    }
+    values = 50 + along + random.normal(0, 0.1, (3, 5, seeds))
+    return table(values, factors, Metric("Score", "", "higher", "linear"))
+
+
+def test_an_interaction_has_no_more_dimensions_than_its_scatter():
+    """Trends of their own fill 2 of 8 dimensions, so that F has about (2, 4) degrees of freedom."""
+    page = design(prepare(own_trends()))
+    d = contrasts.arrange(page, "model", "x")[:, 0]
+    rest = d - d.mean(axis=1, keepdims=True) - d.mean(axis=2, keepdims=True)
+    rest = (rest + d.mean(axis=(1, 2), keepdims=True)).reshape(3, -1)
+    ratio = 3 * (rest.mean(axis=0) ** 2).sum() / ((rest - rest.mean(axis=0)) ** 2).sum() * 2
+    eigen = np.linalg.eigvalsh(np.cov(rest.T))
+    dim = eigen.sum() ** 2 / (eigen**2).sum()
+    assert dim < 2.01
+    expected = stats.f.sf(ratio, dim, 2 * dim)
+    assert contrasts.interaction(page, "model", "x") == pytest.approx(expected)
+
+
+def test_where_seeds_scatter_unevenly_a_larger_own_scatter_counts():
+    random = np.random.default_rng(3)
+    along = np.linspace(-1, 1, 3)[:, None, None] * np.array([-1.0, 0.2, 1.1])
+    values = 50 + along + random.normal(0, 0.2, (3, 6, 3))
+    factors = {"lr": number("lr", range(3)), "wd": number("wd", range(6)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:3], "replicate")
+    metric = Metric("Score", "", "higher", "linear")
+    tests = contrasts.levels(
+        design(prepare(table(values, factors, metric, cells_are_runs=True))), "lr"
+    )
+    by_seed = np.array([-1, 0, 1]) @ values.mean(axis=1)
+    assert tests.df[-1] == 2
+    assert tests.p[-1] == pytest.approx(stats.ttest_1samp(by_seed, 0).pvalue)
+
+
+def test_tuned_names_are_compared_where_all_were_tried():
+    """Of a rate that one lacks within its range nobody knows what it would have been there."""
+    values = np.array([[3.0, 2.0, 2.5, 2.9], [3.1, 2.05, 2.6, 3.0], [3.2, 2.4, 2.7, 3.1]])
+    values = values[..., None] + np.random.default_rng(0).normal(0, 0.01, (3, 4, 4))
+    factors = {
+        "optimizer": name("optimizer", "A B C"),
+        "lr": number("lr", [1, 2, 3, 4]),
+        "seed": Factor("seed", SEEDS.levels[:4], "replicate"),
+    }
+
+    def best(values: np.ndarray) -> list[int]:
+        page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
+        return contrasts.best_cells(page, "optimizer", ["lr"])[1].ravel().tolist()
+
+    assert best(values) == [1, 1, 1]
+    gap, short, one_seed = values.copy(), values.copy(), values.copy()
+    gap[0, 1] = short[1, :2] = one_seed[2, 1, 0] = np.nan
+    assert best(gap) == [2, 2, 2]
+    assert best(short) == [1, 2, 1]
+    assert best(one_seed) == [1, 1, 1]
+    one_seed[2, 1, 1] = np.nan
+    assert best(one_seed) == [2, 2, 2]
+
+
 def test_unshared_seeds_are_welchs():
     values = np.full((2, 3, 8), np.nan)
     random = np.random.default_rng(5)
@@ -364,13 +430,15 @@ def test_columns_of_different_lengths_are_refused():
 # --- units, gaps, what leads ----------------------------------------------------------------------
 
 
-def crossed(seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False):
+def crossed(
+    seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False, lr="choice"
+):
     """The unit of 2 models × 2 learning rates with so many of each."""
     shape = (2, 2, max(1, seeds), max(1, blocks), max(1, items))
     values = np.random.default_rng(0).normal(50, 5, shape)
     factors = {
         "model": name("model", "A B"),
-        "lr": number("learning rate", [1, 2]),
+        "lr": number("learning rate", [1, 2], lr),
         "seed": Factor("seed", tuple(map(str, range(shape[2]))), "replicate"),
         "benchmark": Factor("benchmark", tuple("abcdefghij"[: shape[3]]), "block"),
         "item": Factor("item", tuple(map(str, range(shape[4]))), "item"),
@@ -393,6 +461,8 @@ def crossed(seeds: int, blocks: int, items: int, *, counts: bool = False, runs: 
         (3, 6, 0, {"runs": True}, ("replicate", 3)),
         (0, 3, 0, {}, ("block", 3)),
         (0, 3, 0, {"runs": True}, ("rows", 1)),
+        (0, 3, 0, {"runs": True, "lr": "condition"}, ("rows", 1)),
+        (3, 6, 0, {"runs": True, "lr": "condition"}, ("replicate", 3)),
         (0, 2, 0, {"counts": True}, ("counts", 1)),
         (0, 2, 0, {}, ("rows", 1)),
         (0, 0, 10, {}, ("item", 10)),
