@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from gridatlas.analysis.axes import say_axis, say_cell, say_interaction, slopes
 from gridatlas.analysis.design import Design, Study, design, mean
 from gridatlas.analysis.names import say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
+    FEW_NAMES,
     Question,
     ask,
     explained,
@@ -84,10 +86,10 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
         evidence += each.also
     evidence += _unshown(page, asked, leading)
     assertions = tuple(one for each in said for one in each.assertions)
-    evidence += _failures(page)
+    evidence[1:1] = _other_questions(leading)
     return Answer(
         headline,
-        tuple(dict.fromkeys(evidence)),
+        tuple(dict.fromkeys([*evidence, *_notes(page)])),
         graded(p, capped=capped),
         p,
         words.population(inside),
@@ -235,20 +237,72 @@ def _unshown(page: Design, asked: Sequence[Question], leading: Said) -> list[str
     return texts
 
 
-def _failures(page: Design) -> list[str]:
-    """How many runs failed, by the level of the factor of names or numbers that has most."""
-    failed = page.study.failed
-    if not failed or page.fixed:
+def _other_questions(leading: Said) -> list[str]:
+    """Of counts of known questions: the interval of what alone is asserted, for other questions."""
+    question, study = leading.question, leading.question.design.study
+    items, block = study.table.items, study.only("block")
+    if not items or len(leading.assertions) != 1 or tested_with(question).unit != "counts":
         return []
-    names = [name for name in page.names if failed.get(name)]
-    if not names:
+    [said] = leading.assertions
+    page = question.design
+    if question.kind == "by block":
+        level = study.factors[question.other].levels.index(said.levels[-1])
+        page = design(study, {**page.fixed, question.other: level})
+    labels = study.factors[block].levels if block else ("",)
+    if block is not None and block in page.fixed:
+        labels = (labels[page.fixed[block]],)
+    if page.k is None or page.n is None or not all(label in items for label in labels):
         return []
-    name = min(names, key=lambda name: len(failed[name]))
-    total = sum(failed[name].values())
-    runs = "run" if total == 1 else "runs"
-    some = sorted(failed[name].items(), key=lambda item: -item[1])[:4]
-    where = words.listed([f"{count} of {label}" for label, count in some])
-    return [f"{total} failed {runs} left out: {where}."]
+    axis = page.names.index(block) if block in page.names else None
+    over = tuple(at for at in range(page.k.ndim) if at != axis)
+    share = np.nansum(page.k, axis=over) / np.nansum(page.n, axis=over)
+    asked = np.array([items[label] for label in labels])
+    count = len(present_levels(page, question.factor))
+    steps = np.arange(count) - (count - 1) / 2
+    squares = {"level": 1 + 1 / (count - 1), "trend": (count - 1) ** 2 / (steps**2).sum()}
+    variance = float((share * (1 - share) / asked).sum()) * squares.get(said.kind, 2.0)
+    error = study.scale * variance**0.5 / len(labels)
+    middle, half = abs(said.estimate), float(contrasts.reach(np.inf)) * error
+    text = words.interval_text(page, middle - half, middle + half, error)
+    return [words.other_questions(text, int(asked.sum()))]
+
+
+def _notes(page: Design) -> list[str]:
+    """What was left out, and what isn't counted."""
+    study = page.study
+    notes = [words.measured_once(label) for label in _measured_once(page)]
+    failed = study.failed
+    if page.fixed:
+        total = sum(
+            failed.get(name, {}).get(study.factors[name].levels[level], 0)
+            for name, level in page.fixed.items()
+        )
+        return [*notes, *([words.failed(total)] if total else [])]
+    if names := [name for name in page.names if failed.get(name)]:
+        name = min(names, key=lambda name: len(failed[name]))
+        some = sorted(failed[name].items(), key=lambda item: -item[1])[:4]
+        where = words.listed([f"{count} of {label}" for label, count in some])
+        notes.append(words.failed(sum(failed[name].values()), where))
+    if study.means:
+        notes.append(words.mean_of_others(study.means))
+    for factor, means in study.courses:
+        if np.isfinite(means).all() and len(means) > 1:
+            values = [words.mean_text(page, float(value), bare=at > 0)
+                      for at, value in enumerate(means)]  # fmt: skip
+            best = int((page.sign * means).argmax())
+            name = words.small(study.table.metric.name)
+            notes.append(words.course(name, factor, values, best, words.extreme(page)))
+    return notes
+
+
+def _measured_once(page: Design) -> list[str]:
+    """Levels of names that have one number in all replicates, while others haven't."""
+    names = [name for name in page.varied if page.factor(name).numbers is None]
+    return [
+        page.factor(name).levels[at]
+        for name in names if page.factor(name).role == "choice"
+        for at in np.flatnonzero(contrasts.fixed_levels(page, name)).tolist()
+    ]  # fmt: skip
 
 
 # --- nothing shown, nothing tested ----------------------------------------------------------------
@@ -265,12 +319,17 @@ def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     if not head and first.kind == "names":
         levels = page.factor(first.factor).levels
         here = present_levels(page, first.factor)
-        if len(here) == 2 and len(first.tests):
+        margin = page.study.table.metric.alike
+        few = words.listed([levels[of] for of in here[:6]])
+        whole = len(here) <= 6 and len(first.tests) == len(here) * (len(here) - 1) / 2
+        if margin and whole and not page.study.log and contrasts.alike(first.tests, margin).all():
+            head = words.alike(few, words.size_text(page, margin))
+        elif len(here) == 2 and len(first.tests):
             low, high = interval(first, 0)
             room = words.size_text(page, (high - low) / 2, float(first.tests.error[0]))
-            head = words.no_difference(f"{levels[here[0]]} and {levels[here[1]]}", room)
+            head = words.no_difference(few, room)
         elif len(here) <= 6:
-            head = words.no_difference(words.listed([levels[of] for of in here]))
+            head = words.no_difference(few)
         else:
             head = words.no_difference(
                 f"{len(here)} {words.plural(page.factor(first.factor).label)}"
@@ -296,7 +355,7 @@ def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
         ),
     ]
     evidence = [line for line in evidence if line]
-    return Answer(text, (*evidence, *_failures(page)), "not-shown", first.p, words.population(page))
+    return Answer(text, (*evidence, *_notes(page)), "not-shown", first.p, words.population(page))
 
 
 def _unanimous(page: Design, question: Question) -> str:
@@ -306,6 +365,7 @@ def _unanimous(page: Design, question: Question) -> str:
     if (
         page.unit != "replicate"
         or not 2 <= units <= 5
+        or question.p >= 1
         or question.kind not in ("names", "axis", "condition")
     ):
         return ""
@@ -437,7 +497,7 @@ def _described(page: Design, prefix: str) -> Answer:
         evidence = ["Only averages are known: they are taken as plain values."]
     return Answer(
         f"{prefix}{text}",
-        (*evidence, *_copies(page), *_failures(page)),
+        (*evidence, *_copies(page), *_notes(page)),
         "untestable",
         float("nan"),
         population,
@@ -474,25 +534,101 @@ def _alone(page: Design, front: Answer | None) -> Answer:
     return Answer(text, tuple(evidence), "untestable", float("nan"), described.population)
 
 
+Pages = dict[tuple[str, int] | None, Answer]
+"""Answers by facet and level; None is the front page."""
+
+
 @np.errstate(all="ignore")
-def analyse(study: Study, facets: Sequence[str] = ()) -> dict[tuple[str, int] | None, Answer]:
+def under_rivals(shown: Study, rivals: Sequence[Study], facets: Sequence[str] = ()) -> Pages:
+    """As `analyse` of the shown reading, asserting only what all readings assert.
+
+    Args:
+        rivals: The study under each rival reading, as a whole; levels may differ.
+    """
+    first, others = analyse(shown, facets), [analyse(rival, facets) for rival in rivals]
+    labels = {facet: shown.factors[facet].levels for facet in facets if facet in shown.factors}
+    held: dict[tuple[str, int] | None, set[tuple[str, ...]]] = {}
+    for place, each in first.items():
+        held[place] = {_content(said) for said in each.assertions}
+        for rival, pages in zip(rivals, others, strict=True):
+            page = _same_page(rival, place, labels)
+            there = pages[page].assertions if page in pages else ()
+            held[place] &= {_content(said) for said in there}
+    answers = analyse(shown, facets, held)
+    for place, each in first.items():
+        if {_content(said) for said in each.assertions} - held[place]:
+            texts = [
+                words.another_reading(pages[page].headline)
+                for rival, pages in zip(rivals, others, strict=True)
+                if (page := _same_page(rival, place, labels)) in pages
+            ]
+            answers[place] = replace(
+                answers[place],
+                grade="reading-dependent",
+                evidence=(*answers[place].evidence, *dict.fromkeys(texts)),
+            )
+    return answers
+
+
+def _same_page(
+    rival: Study, place: tuple[str, int] | None, labels: Mapping[str, Sequence[str]]
+) -> tuple[str, int] | None:
+    """The page of the same level in another reading; one that it lacks is at −1."""
+    if place is None:
+        return None
+    facet, level = place
+    levels = rival.factors[facet].levels if facet in rival.factors else ()
+    label = labels[facet][level]
+    return facet, levels.index(label) if label in levels else -1
+
+
+def _content(said: Assertion) -> tuple[str, ...]:
+    """What an assertion says, whatever its size."""
+    way = "" if said.kind in ("pair", "block", "best") else str(np.sign(said.estimate))
+    return said.kind, said.factor, way, *said.levels
+
+
+def _held(
+    asked: Sequence[Question], held: Mapping[Any, Collection[tuple[str, ...]]] | None, place: Any
+) -> Sequence[Question]:
+    return asked if held is None else [_holding(question, held[place]) for question in asked]
+
+
+def _holding(question: Question, held: Collection[tuple[str, ...]]) -> Question:
+    """The question with nothing shown that isn't held: of pairs one by one, else at all."""
+    lost = np.array([_content(said) not in held for said in _say(question).assertions], bool)
+    if not lost.any():
+        return question
+    adjusted = np.ones(len(question.adjusted))
+    few = len(question.design.factor(question.factor).levels) <= FEW_NAMES
+    if few and question.kind in ("names", "tuned", "by block", "interaction"):
+        adjusted = question.adjusted.copy()
+        adjusted[np.flatnonzero(adjusted <= 0.05)[lost]] = 1.0
+    return replace(question, adjusted=adjusted)
+
+
+@np.errstate(all="ignore")
+def analyse(
+    study: Study, facets: Sequence[str] = (),
+    held: Mapping[tuple[str, int] | None, Collection[tuple[str, ...]]] | None = None,
+) -> Pages:  # fmt: skip
     """The answers of a study's pages.
 
     Args:
         facets: Factors of which each level has a page. Those along a run have none.
+        held: By page what may be asserted; all without it.
 
     Returns:
         By facet and level; None is the front page, whose answer the pages that compare repeat.
     """
     facets = [facet for facet in facets if facet in study.factors]
     page = design(study)
-    answers: dict[tuple[str, int] | None, Answer] = {}
-    front = answer(page, over_page(ask(page)))
-    answers[None] = front
+    front = answer(page, _held(over_page(ask(page)), held, None))
+    answers: Pages = {None: front}
     pages = level_pages(study, facets)
     for facet in facets:
         for level in range(len(study.factors[facet].levels)):
             inside = design(study, {facet: level})
-            asked = pages.get((facet, level), [])
+            asked = _held(pages.get((facet, level), []), held, (facet, level))
             answers[facet, level] = answer(inside, asked, front)
     return answers

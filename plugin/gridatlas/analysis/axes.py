@@ -192,14 +192,14 @@ def say_interaction(question: Question) -> Said:
     """Of what depends on a name; the first of them in a headline."""
     page, adjusted = question.design, question.adjusted
     name = page.factor(question.factor)
-    shown = sorted(np.flatnonzero(adjusted <= 0.05).tolist(), key=lambda at: float(adjusted[at]))
-    lines, assertions = [], []
+    shown = np.flatnonzero(adjusted <= 0.05).tolist()
+    lines, assertions = {}, []
     for at in shown:
         axis = page.factor(question.axes[at])
         p = float(adjusted[at])
         details = _by_level(page, question.factor, question.axes[at])
         text = words.effect_depends(axis.label, name.label).replace(words.LIKELY, "")
-        lines.append(f"{text} ({words.p_text(p)}){f': {details}' if details else ''}.")
+        lines[p, at] = f"{text} ({words.p_text(p)}){f': {details}' if details else ''}."
         said = assertion(question, at, "interaction", (name.label, axis.label))
         assertions.append(replace(said, factor=f"{question.factor} × {question.axes[at]}"))
     heads = tuple(
@@ -207,9 +207,9 @@ def say_interaction(question: Question) -> Said:
             words.effect_depends(page.factor(question.axes[at]).label, name.label),
             float(adjusted[at]),
         )
-        for at in shown[:1]
+        for _, at in sorted(lines)[:1]
     )
-    evidence = tuple(lines)
+    evidence = tuple(lines[key] for key in sorted(lines))
     return Said(question, heads, page.capped, evidence, evidence, tuple(assertions))
 
 

@@ -257,7 +257,7 @@ def pairs(design: Design, name: str, chosen: Sequence[tuple[int, int]]) -> Tests
         return nothing()
     first, second = np.array(chosen, np.intp).T
     if design.unit == "counts":
-        return _count_pairs(design, name, first, second)
+        return _count_pairs(design, arrange_counts(design, name), first, second)
     d = arrange(design, name)
     if design.unit == "item" and d.shape[1] == 1 and _binary(design, d):
         return _discordant(design, d[:, 0], first, second)
@@ -396,9 +396,11 @@ def _pair_alone(design: Design, d: Floats, a: int, b: int) -> Tests:
     return weighted(design, d[:, :, [a, b]], np.array([[1.0, -1.0]]), 1, [a], [b])
 
 
-def _count_pairs(design: Design, name: str, first: Codes, second: Codes) -> Tests:
+def _count_pairs(
+    design: Design, columns: tuple[Floats, Floats, Floats], first: Codes, second: Codes
+) -> Tests:
     """Pairs of counts, each with the share of its two levels, over the rows that both have."""
-    d, k, n = arrange_counts(design, name)
+    d, k, n = columns
     step = max(1, AT_ONCE // max(1, len(d)))
     parts = []
     for start in range(0, len(first), step):
@@ -624,6 +626,45 @@ def cell(design: Design, one: str, two: str) -> Tests:
     return replace(found, p=np.where(better, np.minimum(1.0, found.p / 2 * a * b), found.p * 0 + 1))
 
 
+def may_be_best(design: Design, *axes: str) -> Bools:
+    """Cells, over these axes, that aren't behind the best one seen (Hsu 1984); False without value.
+
+    Where nothing repeats single values, none is behind.
+    """
+    shape = [len(design.factor(name).levels) for name in axes]
+    counts = design.unit == "counts"
+    columns = arrange_counts(design, *axes) if counts else (arrange(design, *axes),) * 3
+    d, k, n = (x.reshape(*x.shape[: x.ndim - len(axes)], -1) for x in columns)
+    means = design.sign * mean(d, tuple(range(d.ndim - 1)))
+    there = np.isfinite(means)
+    if not there.any() or design.unit in ("rows", "none"):
+        return there.reshape(shape)
+    top = int(np.where(there, means, -np.inf).argmax())
+    second = np.flatnonzero(there & (np.arange(len(means)) != top))
+    first = np.full(len(second), top)
+    if counts:
+        tests = _count_pairs(design, (d, k, n), first, second)
+    elif design.unit == "item" and d.shape[1] == 1 and _binary(design, d):
+        tests = _discordant(design, d[:, 0], first, second)
+    else:
+        by_unit = mean(d[:, :, [top]] - d[:, :, second], 1)
+        units, rows = np.isfinite(by_unit).sum(axis=0), d.shape[1]
+        ms = mean((by_unit - mean(by_unit, 0)) ** 2, 0) * units / np.maximum(units - 1, 1)
+        scatter = Scatter(ms * rows / 2, units - 1.0, np.zeros(len(second), bool))
+        per = 2 / (np.maximum(units, 1) * rows)
+        tests = judged(design, first, second, mean(by_unit, 0), scatter, per, rows)
+    p = np.where(np.isfinite(tests.p), tests.p, 1.0)
+    there[second[p / 2 * len(second) <= 0.05]] = False
+    return there.reshape(shape)
+
+
+def alike(tests: Tests, margin: float) -> Bools:
+    """Whether the 95 % interval of each contrast lies within ± a margin."""
+    half = reach(tests.df) * tests.error
+    inside: Bools = np.isfinite(tests.p) & (np.abs(tests.estimate) + half <= margin)
+    return inside
+
+
 def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, Codes]:
     """Pairs of levels, each at the best of its cells.
 
@@ -659,7 +700,7 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
         rest = cells - cells.mean(axis=2, keepdims=True)
         shared = strata(rest, cells.shape[2] - 1, own_only=design.own_only)
     parts = []
-    some = there.any(axis=1)
+    some = np.asarray(there.any(axis=1))
     for a, b in combinations(np.flatnonzero(some).tolist(), 2):
         weights = np.array([[1.0, -1.0]])
         if design.unit == "counts":
@@ -670,7 +711,7 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
             found = weighted(design, pair, weights, 1, [a], [b], shared)
         if len(found):
             winner = a if design.sign * found.estimate[0] > 0 else b
-            parts.append(replace(found, p=np.minimum(1.0, found.p * there[winner].sum())))
+            parts.append(replace(found, p=np.minimum(1.0, found.p * int(there[winner].sum()))))
     places = np.stack(np.unravel_index(best, shape), 1)
     return (joined(parts) if parts else nothing()), np.where(some[:, None], places, none)
 

@@ -33,6 +33,8 @@ class Study:
         copies: Replicates left out, as they repeat another's numbers.
         failed: How many runs failed, by the labels of the levels of each factor.
         averages: Whether all there is are averages.
+        means: Blocks left out, as they are the mean of others.
+        courses: Factors along a run, each with its mean by level over the runs that have all.
     """
 
     table: Table
@@ -48,6 +50,8 @@ class Study:
     copies: tuple[str, ...] = ()
     failed: Mapping[str, Mapping[str, int]] = ()  # type: ignore[assignment]
     averages: bool = False
+    means: tuple[str, ...] = ()
+    courses: tuple[tuple[Factor, Floats], ...] = ()
 
     def only(self, role: str) -> str | None:
         """The factor of this role with the most levels."""
@@ -269,6 +273,8 @@ def _at_the_end(study: Study) -> Study:
         there = np.isfinite(study.y)
         last = study.y.shape[axis] - 1 - np.argmax(np.flip(there, axis), axis)
         factors = {key: factor for key, factor in study.factors.items() if key != name}
+        runs = np.moveaxis(study.y, axis, -1)[there.all(axis=axis)]
+        course = study.factors[name], mean(runs, 0)
         y, k, n = (
             None
             if array is None
@@ -276,7 +282,8 @@ def _at_the_end(study: Study) -> Study:
             for array in (study.y, study.k, study.n)
         )
         assert y is not None
-        study = replace(study, factors=factors, y=y, k=k, n=n)
+        courses = (*study.courses, course)
+        study = replace(study, factors=factors, y=y, k=k, n=n, courses=courses)
     return study
 
 
@@ -324,7 +331,8 @@ def _without_averages(study: Study) -> Study:
                 averages.append(at)
                 break
     left = [at for at in range(count) if at not in averages]
-    return _reduced(study, name, left) if averages else study
+    labels = tuple(study.factors[name].levels[at] for at in averages)
+    return replace(_reduced(study, name, left), means=labels) if averages else study
 
 
 def _grouped(study: Study) -> Study:

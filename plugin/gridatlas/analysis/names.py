@@ -92,23 +92,21 @@ def _base_heads(
     """Headlines of pairs above the baseline, below it, and of others."""
     adjusted = question.adjusted
     label = question.design.factor(question.factor).levels
+    shown = [*over, *under, *rest]
+
+    def sized(at: int, *, bare: bool) -> str:
+        return size(question, at, bare=bare, beside=shown)
+
     down = [
-        (
-            label[ahead(question, at)[1]],
-            f"−{size(question, at, bare=bool(over) or at != under[-1])}",
-        )
+        (label[ahead(question, at)[1]], f"−{sized(at, bare=bool(over) or at != under[-1])}")
         for at in under
     ]
     if over:
         best = ahead(question, over[0])[0]
-        up = [
-            (label[ahead(question, at)[0]], f"+{size(question, at, bare=at != over[-1])}")
-            for at in over
-        ]
+        up = [(label[ahead(question, at)[0]], f"+{sized(at, bare=at != over[-1])}") for at in over]
         mine = [at for at in rest if ahead(question, at)[0] == best]
         also = [
-            (label[best], label[ahead(question, at)[1]], f"+{size(question, at, bare=True)}")
-            for at in mine
+            (label[best], label[ahead(question, at)[1]], f"+{sized(at, bare=True)}") for at in mine
         ]
         p = max(float(adjusted[at]) for at in over)
         ps = [p, p]

@@ -122,12 +122,11 @@ def ahead(question: Question, at: int) -> tuple[int, int]:
     return (a, b) if question.design.sign * tests.estimate[at] >= 0 else (b, a)
 
 
-def size(question: Question, at: int, *, bare: bool = False) -> str:
-    """The size of a contrast in words."""
+def size(question: Question, at: int, *, bare: bool = False, beside: Sequence[int] = ()) -> str:
+    """The size of a contrast in words, with no more decimals than those beside it."""
     tests = question.tests
-    return words.size_text(
-        question.design, float(tests.estimate[at]), float(tests.error[at]), bare=bare
-    )
+    error = float(tests.error[[at, *beside]].max())
+    return words.size_text(question.design, float(tests.estimate[at]), error, bare=bare)
 
 
 def positive_interval(question: Question, at: int) -> str:

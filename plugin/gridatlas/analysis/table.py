@@ -44,6 +44,7 @@ class Metric:
         scale: `log` or `linear` where the study says so.
         decimals: As printed; None where values are floats of a program.
         high: The upper end of its range.
+        alike: Differences within this don't matter; in the metric's unit.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Metric:
     scale: Literal["log", "linear"] | None = None
     decimals: int | None = None
     high: float | None = None
+    alike: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +68,8 @@ class Table:
         k: Trials that succeeded.
         failed: Observations that are known to have failed; they count as absent.
         cells_are_runs: Whether each cell is a training run of its own.
+        items: How many questions the counts of each level of the block factor are about, by its
+            label; of a study without blocks by an empty label.
     """
 
     factors: Mapping[str, Factor]
@@ -76,6 +80,7 @@ class Table:
     k: Floats | None = None
     failed: Bools | None = None
     cells_are_runs: bool = False
+    items: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         columns = {"n": self.n, "k": self.k, "failed": self.failed, **self.codes}

@@ -352,6 +352,41 @@ def could_be(factor: str, p: str, size: str, interval: str, enough: str) -> str:
     )
 
 
+def other_questions(interval: str, count: int) -> str:
+    return f"For other questions ({count} here) the difference is {interval}."
+
+
+def failed(count: int, where: str = "") -> str:
+    return (
+        f"{count} failed {'run' if count == 1 else 'runs'} left out{f': {where}' if where else ''}."
+    )
+
+
+def mean_of_others(labels: Sequence[str]) -> str:
+    verb = "is the mean" if len(labels) == 1 else "are means"
+    return f"{capital(listed(labels))} {verb} of others and not counted."
+
+
+def measured_once(label: str) -> str:
+    return f"{capital(label)} was measured once; its own luck isn't counted."
+
+
+def alike(names: str, room: str) -> str:
+    return f"{names} are alike within {room}"
+
+
+def course(metric: str, factor: Factor, values: Sequence[str], best: int, highest: str) -> str:
+    """What happens along a run: described, not tested."""
+    last = len(values) - 1
+    ends = f"{values[0]} at {factor.levels[0]}, {values[last]} at {factor.levels[last]}"
+    peak = f", {highest} at {factor.levels[best]} ({values[best]})" if 0 < best < last else ""
+    return f"Along {factor.label} {metric} is {ends}{peak}: values are those of the last."
+
+
+def another_reading(text: str) -> str:
+    return f"Another reading of the table says: {text}."
+
+
 ONE_EACH = "One measurement of each, and nothing that repeats it: no difference is tested."
 """The evidence where nothing can be tested."""
 
