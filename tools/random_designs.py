@@ -70,6 +70,11 @@ def drawn(seed: tuple[int, ...], *, planted: bool) -> Drawn:
     here = truth + own
     share = random.choice([0.0, 0.0, 0.05, 0.2])
     lost = random.random(values.shape) < share
+    first = factors["f0"]
+    if last == "seed" and first.numbers is None and units >= 6 and random.random() < 0.4:
+        # Seeds of their own.
+        whose = np.arange(units) % len(first.levels)
+        lost |= (np.indices(values.shape)[0] != whose) & (len(first.levels) <= units / 3)
     if last == "counts":
         return _counts(random, factors, axes, truth, lost[..., 0])
     metric = METRICS[int(random.integers(len(METRICS)))]

@@ -223,7 +223,7 @@ def _unshown(page: Design, asked: Sequence[Question], leading: Said) -> list[str
         if question.kind == "names":
             if leading.question.kind == "by block" and len(question.tests) == 1:
                 first, _ = ahead(question, 0)
-                name = page.factor(question.factor).levels[first]
+                name = page.factor(question.factor).spoken[first]
                 units = words.plural(page.factor(leading.question.other).label)
                 texts.append(
                     f"On average over the {units} {name} is ahead by {size(question, 0)}; for "
@@ -257,10 +257,10 @@ def _other_questions(leading: Said) -> list[str]:
     over = tuple(at for at in range(page.k.ndim) if at != axis)
     share = np.nansum(page.k, axis=over) / np.nansum(page.n, axis=over)
     asked = np.array([items[label] for label in labels])
-    count = len(present_levels(page, question.factor))
-    steps = np.arange(count) - (count - 1) / 2
-    squares = {"level": 1 + 1 / (count - 1), "trend": (count - 1) ** 2 / (steps**2).sum()}
-    variance = float((share * (1 - share) / asked).sum()) * squares.get(said.kind, 2.0)
+    second = {"level": contrasts.THE_OTHERS, "trend": contrasts.TREND}.get(said.kind, 0)
+    tests = question.tests
+    squares = contrasts.squares(replace(tests, second=np.full(len(tests), second)))[0]
+    variance = float((share * (1 - share) / asked).sum() * squares)
     error = study.scale * variance**0.5 / len(labels)
     middle, half = abs(said.estimate), float(contrasts.reach(np.inf)) * error
     text = words.interval_text(page, middle - half, middle + half, error)
@@ -317,7 +317,7 @@ def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     head = _unanimous(page, first)
     unanimous = bool(head)
     if not head and first.kind == "names":
-        levels = page.factor(first.factor).levels
+        levels = page.factor(first.factor).spoken
         here = present_levels(page, first.factor)
         margin = page.study.table.metric.alike
         few = words.listed([levels[of] for of in here[:6]])
@@ -375,7 +375,7 @@ def _unanimous(page: Design, question: Question) -> str:
         first, second = ahead(question, at)
         by_unit = page.sign * contrasts.difference_by_unit(page, question.factor, first, second)
         text = words.in_all(
-            factor.levels[first], factor.levels[second], units, words.units_text(page)
+            factor.spoken[first], factor.spoken[second], units, words.units_text(page)
         )
     elif tests.second[at] == contrasts.TREND:
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
@@ -442,9 +442,11 @@ def _ranked_names(page: Design) -> str:
         np.moveaxis(page.y, page.names.index(name), 0).reshape(len(page.factor(name).levels), -1), 1
     )
     order = sorted(np.flatnonzero(np.isfinite(y)).tolist(), key=lambda at: -page.sign * y[at])
-    few = order[:4]
-    texts = [f"{page.factor(name).levels[at]} {words.mean_text(page, float(y[at]))}" for at in few]
-    return ", ".join([*texts, "…"] if len(order) > len(few) else texts)
+    label = page.factor(name).spoken
+    texts = [f"{label[at]} {words.mean_text(page, float(y[at]))}" for at in order[:4]]
+    while len(texts) > 1 and len(", ".join(texts)) > words.LONGEST - 3:
+        texts.pop()
+    return ", ".join([*texts, "…"] if len(order) > len(texts) else texts)
 
 
 def _place(page: Design) -> str:
@@ -490,8 +492,12 @@ def _described(page: Design, prefix: str) -> Answer:
             if study.only("replicate")
             else text
         )
-    several = page.unit in ("replicate", "block", "item")
-    few = words.too_few(page.y.shape[-1], words.units_text(page)) if several else words.ONE_EACH
+    count, several = page.y.shape[-1], page.unit in ("replicate", "block", "item")
+    compared = any(page.factor(name).role in ("choice", "condition") for name in page.varied)
+    few = words.ONE_EACH
+    if several:
+        few = words.too_few(count, words.units_text(page)) if count < 3 else words.NO_PLACE
+        few = few if compared else words.NOTHING_VARIED
     evidence = [] if low == high else [few]
     if study.averages:
         evidence = ["Only averages are known: they are taken as plain values."]

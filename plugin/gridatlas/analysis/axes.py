@@ -140,14 +140,14 @@ def _say_condition(question: Question) -> Said:
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
         return Said(question, (), False, (), (), ())
-    label = page.factor(question.factor).levels
+    label, spoken = page.factor(question.factor).levels, page.factor(question.factor).spoken
     at = max(shown, key=lambda at: abs(float(tests.estimate[at])))
     up = tests.estimate[at] > 0
     first, second = (tests.first, tests.second) if up else (tests.second, tests.first)
     metric = page.study.table.metric.name
     p, capped = float(adjusted[at]), bool(tests.capped[at])
     text = words.higher_at(
-        metric, label[int(first[at])], label[int(second[at])], size(question, at)
+        metric, spoken[int(first[at])], spoken[int(second[at])], size(question, at)
     )
     end = words.at_most_likely(p, capped=capped)
     reach = f"{words.population(page)}{end}"

@@ -320,6 +320,18 @@ def _unshared(design: Design, d: Floats, first: Codes, second: Codes) -> Bools:
     return few
 
 
+def own_replicates(design: Design) -> list[int]:
+    """How many replicates each name has, if they aren't shared."""
+    for name in design.varied:
+        factor = design.factor(name)
+        if design.unit == "replicate" and factor.role == "choice" and factor.numbers is None:
+            d = arrange(design, name)
+            first, second = np.triu_indices(d.shape[2], 1)
+            if _unshared(design, d, first, second).all():
+                return [*map(int, np.isfinite(d).any(axis=1).sum(axis=0))]
+    return []
+
+
 def _welch(design: Design, d: Floats, a: int, b: int) -> Tests:
     """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom."""
     there = np.isfinite(d)
@@ -563,6 +575,15 @@ def levels(design: Design, name: str) -> Tests:
         return nothing()
     bare = replace(design, own_only=design.own_only or bool(fixed_levels(design, name).any()))
     return weighted(bare, d[:, :, kept], weights, count - 1, first, second)
+
+
+def squares(tests: Tests) -> Floats:
+    """Σw² of each contrast of an ordered factor, and of pairs."""
+    trend = tests.second == TREND
+    count = max(2, len(tests) - 1)
+    steps = np.arange(count) - (count - 1) / 2
+    others = np.where(tests.second == THE_OTHERS, count / (count - 1), 2.0)
+    return np.where(trend, (count - 1) ** 2 / (steps**2).sum(), others)
 
 
 def level_weights(kept: Codes) -> tuple[Floats, list[int], list[int]]:

@@ -232,7 +232,14 @@ def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
                 far = seen > high + 10 * (high - low)
             else:
                 far = seen < low - 10 * (high - low)
-        lost |= far & bool(high > low)
+        far &= ~lost & bool(high > low)
+        for name, factor in table.factors.items():
+            if factor.role in ("choice", "condition", "block"):
+                # A level that is far off as a whole is bad, not broken.
+                codes, count = table.codes[name], len(factor.levels)
+                off, of = (np.bincount(codes[at], minlength=count) for at in (far, ~lost))
+                far &= ~(2 * off > of)[codes]
+        lost |= far
     values[lost] = np.nan
     counted: dict[str, dict[str, int]] = {}
     for name, factor in table.factors.items():
@@ -463,9 +470,12 @@ def _unit(
         axis = names.index(block)
         here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
         left = len(np.unique(study.groups[here]))
-    if replicate and (left < 6 or _levels(y, names, replicate) >= 6):
+    items = bool(item) and _levels(y, names, item or "") >= 5
+    # Rows of one question that nothing numbers are its samples.
+    samples = items and replicate == REPEAT
+    if replicate and not samples and (left < 6 or _levels(y, names, replicate) >= 6):
         return "replicate", replicate
-    if item and _levels(y, names, item) >= 5 and left < 6:
+    if item and items and left < 6:
         return "item", item
     if block and left >= 3:
         return "block", block

@@ -58,7 +58,7 @@ def _say_base(
         for place, at in enumerate([*over, *under, *rest])
     ]
     _, rows = contrasts.level_means(page, question.factor)
-    evidence.append(_units_line(question, *ahead(question, (over or under or rest)[0])))
+    evidence += _units_line(question, *ahead(question, (over or under or rest)[0]))
     evidence += _means_over(page, question, rows)
     heads = _base_heads(question, base, over, under, rest)
     capped = bool(tests.capped[order].any())
@@ -68,7 +68,7 @@ def _say_base(
 def _against_base(question: Question, at: int, base: int, *, first: bool) -> str:
     """The sentence of one pair; the first names the population."""
     page, tests = question.design, question.tests
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     better, worse = ahead(question, at)
     p, capped = float(question.adjusted[at]), bool(tests.capped[at])
     most = words.at_most_likely(p, capped=capped)
@@ -91,7 +91,7 @@ def _base_heads(
 ) -> tuple[tuple[str, float], ...]:
     """Headlines of pairs above the baseline, below it, and of others."""
     adjusted = question.adjusted
-    label = question.design.factor(question.factor).levels
+    label = question.design.factor(question.factor).spoken
     shown = [*over, *under, *rest]
 
     def sized(at: int, *, bare: bool) -> str:
@@ -126,8 +126,11 @@ def pair_mean(question: Question, at: int, level: int) -> str:
     page, tests = question.design, question.tests
     a, b = int(tests.first[at]), int(tests.second[at])
     d = contrasts.arrange(page, question.factor)
-    both = np.isfinite(d[:, :, [a, b]]).all(axis=2)
-    found = float(d[:, :, level][both].mean()) if both.any() else float("nan")
+    there = np.isfinite(d)
+    both = there[:, :, [a, b]].all(axis=2)
+    if not both.any():  # Each has replicates of its own, over the rows that both have.
+        both = there[:, :, level] & there[:, :, a].any(axis=0) & there[:, :, b].any(axis=0)
+    found = float(d[:, :, level][both].mean())
     return words.mean_text(page, found, float(tests.error[at]))
 
 
@@ -141,18 +144,20 @@ def _over_rows(page: Design, question: Question, at: int) -> str:
     return f", over {used} of {cells} cells that both have" if used < cells else ""
 
 
-def _units_line(question: Question, first: int, second: int) -> str:
+def _units_line(question: Question, first: int, second: int) -> list[str]:
     page = question.design
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     count, by_unit = units_ahead(page, question.factor, first, second)
+    if not len(by_unit):
+        return []
     if page.unit in ("rows", "counts"):
-        return f"Ahead in {count}."
+        return [f"Ahead in {count}."]
     leads = f"{words.capital(label[first])} is ahead of {label[second]}"
     if page.unit == "block":
         ends = words.interval_text(page, float(by_unit.min()), float(by_unit.max()), 0.0)
         unit = "" if page.study.log or page.study.table.metric.unit != "%" else " points"
-        return f"{leads} on {count} ({ends}{unit})."
-    return f"{leads} in {count}{luck(page, by_unit)}."
+        return [f"{leads} on {count} ({ends}{unit})."]
+    return [f"{leads} in {count}{luck(page, by_unit)}."]
 
 
 def _means_over(page: Design, question: Question, rows: Bools) -> list[str]:
@@ -227,7 +232,7 @@ def _say_ranking(
 ) -> Said:
     """Of names without a baseline."""
     page, tests, adjusted = question.design, question.tests, question.adjusted
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     rank = ranked(question)
     top = rank.order[0]
     if rank.out:
@@ -261,7 +266,7 @@ def _say_ranking(
             f"{values[0]} against {values[1]}{_over_rows(page, question, at)}; difference "
             f"{positive_interval(question, at)} ({words.p_text(p)}), {reach}."
         )
-        evidence.append(_units_line(question, top, nearest))
+        evidence += _units_line(question, top, nearest)
     else:
         count = f"{len(shown)} of {len(tests)} pairs can be told apart"
         ranking = _ranking(question, rank, error)
@@ -269,8 +274,8 @@ def _say_ranking(
         if at >= 0:
             units, by_unit = units_ahead(page, question.factor, top, nearest)
             both = words.capital(f"{label[top]} against {label[nearest]}")
-            end = f"ahead in {units}{luck(page, by_unit)}"
-            evidence.append(f"{both}: {positive_interval(question, at)}; {end}.")
+            end = f"; ahead in {units}{luck(page, by_unit)}" if len(by_unit) else ""
+            evidence.append(f"{both}: {positive_interval(question, at)}{end}.")
     short = words.clause(f"Over all settings: {texts[0]}.", likely=is_likely(p, capped=capped))
     heads = tuple((text, p) for text in texts)
     return Said(question, heads, capped, tuple(evidence), (short,), assertions)
@@ -281,7 +286,7 @@ def _ranking(question: Question, rank: Ranked, error: float) -> str:
     page = question.design
     if len(rank.order) > 12 or not np.isfinite(rank.means[list(rank.order)]).all():
         return ""
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     texts = [
         f"{label[of]} {words.mean_text(page, float(rank.means[of]), error, bare=place > 0)}"
         for place, of in enumerate(rank.order)
@@ -294,12 +299,13 @@ def _ranking(question: Question, rank: Ranked, error: float) -> str:
 def say_tuned(question: Question) -> Said:
     """Of names at their best cells."""
     page, tests, adjusted = question.design, question.tests, question.adjusted
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
         return Said(question, (), False, (), (), ())
+    levels = page.factor(question.factor).levels
     assertions = tuple(
-        assertion(question, at, "best", [label[of] for of in ahead(question, at)]) for at in shown
+        assertion(question, at, "best", [levels[of] for of in ahead(question, at)]) for at in shown
     )
     values = _best_values(question)
     order = sorted(values, key=lambda of: -page.sign * values[of])
@@ -359,14 +365,15 @@ def _best_places(question: Question) -> str:
             last = len(factor.levels) - 1
             edge = ", the edge of the grid" if level in (0, last) and last > 1 else ""
             cells.append(f"{factor.label} {factor.levels[level]}{edge}")
-        texts.append(f"{page.factor(question.factor).levels[of]} at {words.listed(cells)}")
+        texts.append(f"{page.factor(question.factor).spoken[of]} at {words.listed(cells)}")
     return f"Best: {'; '.join(texts)}"
 
 
 def say_blocks(question: Question) -> Said:
     """Of names, block by block."""
     page, tests, adjusted = question.design, question.tests, question.adjusted
-    label, block = page.factor(question.factor).levels, page.factor(question.other)
+    factor, block = page.factor(question.factor), page.factor(question.other)
+    label, levels = factor.spoken, factor.levels
     assert question.places is not None
     of_block = [block.levels[place] for place in question.places.tolist()]
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
@@ -394,7 +401,9 @@ def say_blocks(question: Question) -> Said:
     by = f"{words.capital(block.label)} by {block.label}"
     line = f"{by}: {', '.join(each)}, {words.population(inside)}."
     assertions = tuple(
-        assertion(question, at, "block", [*(label[of] for of in ahead(question, at)), of_block[at]])
+        assertion(
+            question, at, "block", [*(levels[of] for of in ahead(question, at)), of_block[at]]
+        )
         for at in shown
     )
     capped = bool(tests.capped[where].any())

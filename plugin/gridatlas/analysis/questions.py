@@ -297,7 +297,8 @@ def name_level(question: Question) -> Naming | None:
     trend_shown = trend >= 0 and bool(adjusted[trend] <= 0.05)
     if trend_shown and monotone and np.sign(steps.sum()) == np.sign(tests.estimate[trend]):
         return Naming("trend", ends, float(adjusted[trend]), trend)
-    t = np.abs(tests.estimate) / np.maximum(tests.error, 1e-300)
+    sizes = np.abs(tests.estimate)
+    fits = [sizes / np.sqrt(contrasts.squares(tests)), sizes / np.maximum(tests.error, 1e-300)]
     thirds = _thirds_in_order(means[kept], float(tests.estimate[trend])) if trend >= 0 else False
     if question.kind == "condition":
         if trend_shown and thirds:
@@ -311,16 +312,18 @@ def name_level(question: Question) -> Naming | None:
     if not rivals:
         return Naming("best", (top,), max(behind.values()), -1, (), second)
     own = {int(level): at for at, level in enumerate(tests.first[: len(tests) - 1].tolist())}
-    sizes = np.abs(tests.estimate[:-1])
+    sizes = sizes[:-1]
     at = own[top]
     up = page.sign * tests.estimate[at] > 0
-    if adjusted[at] <= 0.05 and up and sizes[at] >= 0.5 * sizes.max():
+    # A line says more than its last level, where it fits better by either measure.
+    line = trend_shown and thirds and any(fit[trend] >= fit.max() for fit in fits)
+    if not line and adjusted[at] <= 0.05 and up and sizes[at] >= 0.5 * sizes.max():
         return Naming("above", (top,), float(adjusted[at]), at, rivals)
     near = sorted((top, *rivals))
     if len(kept) >= 5 and {ends[0], ends[1]} <= out:
         p = max(behind[ends[0]], behind[ends[1]])
         return Naming("peak", (near[0], near[-1]), p, -1, rivals)
-    if trend_shown and t[trend] >= t.max() and thirds:
+    if line:
         return Naming("tends", ends, float(adjusted[trend]), trend, rivals)
     far = int(np.argmax(sizes))
     down = page.sign * tests.estimate[far] < 0

@@ -12,7 +12,7 @@ import numpy as np
 from gridatlas.analysis.table import Codes, Floats, Role
 
 REPLICATES = "seed|random_?state|fold|trial|run|rep|repeat|replicate|rng"
-ITEMS = "item|question|question_?id|doc_?id|problem|idx|example|prompt_?id"
+ITEMS = "items?|questions?|question_?id|doc_?id|problem|idx|example|prompt_?id"
 PROGRESS = "step|steps|epoch|epochs|iteration|iterations|iter|checkpoint|tokens|hour|hours|time"
 SPLITS = {"train", "training", "dev", "valid", "validation", "val", "test"}
 METRICS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+SAYS_NOTHING = re.compile(r"[\d\W_]*|yes|no|true|false|on|off|none", re.IGNORECASE)
 Role = Literal["choice", "condition", "block", "replicate", "item", "progress"]
 
 
@@ -34,6 +36,13 @@ class Factor:
     numbers: tuple[float, ...] | None = None
     baseline: int | None = None
     aggregates: frozenset[int] = frozenset()
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """Its levels within sentences; with the factor, if alone they would say nothing."""
+        if any(SAYS_NOTHING.fullmatch(level) for level in self.levels):
+            return tuple(f"{self.label} {level}" for level in self.levels)
+        return self.levels
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_answer_cases import LOSS, SCORE, front, name, number, table
 from test_random_designs import tables
 
-from gridatlas.analysis import contrasts
+from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.answers import analyse, under_rivals
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
@@ -117,6 +117,15 @@ def test_failed_runs_are_said_where_they_failed():
     assert not any("failed" in text for text in answers["optimizer", 2].evidence)
 
 
+def test_a_level_that_is_far_off_as_a_whole_has_not_failed():
+    values = np.array([20.0, 50, 50.1, 50.2, 50.3, 50.4])[:, None, None] + noise(6, 4, 5)
+    values[3, 2, 2] = -1e6
+    factors = {"setting": name("setting", "Before a b c d e"), "x": number("x", range(4))}
+    study = prepare(table(values, {**factors, "seed": SEEDS}, SCORES))
+    assert study.failed["setting"] == {"c": 1}
+    assert "Before 20." in " ".join(analyse(study)[None].evidence)
+
+
 def test_a_mean_of_others_is_said():
     values = np.round(noise(6, 4, size=5) + 50, 1)
     values = np.concatenate([values, np.round(values[:, :3].mean(axis=1, keepdims=True), 1)], 1)
@@ -207,3 +216,106 @@ def test_no_answer_asserts_more_than_a_rival(shown, seed, size):
             assert said <= {(each.kind, each.factor, each.levels) for each in there.assertions}
         if not answer.assertions:
             assert answer.grade not in ("clear", "likely")
+
+
+# --- names and numbers in sentences ---------------------------------------------------------------
+
+
+def own_seeds() -> Table:
+    """Ten seeds of one model and others of another, at two conditions."""
+    values = np.full((2, 2, 13), np.nan)
+    values[0, :, :10], values[1, :, 10:] = 60 + noise(2, 10), 50 + noise(2, 3, seed=1)
+    factors = {"model": name("model", "A B"), "x": number("x", range(2), "condition")}
+    seeds = Factor("seed", tuple(map(str, range(13))), "replicate")
+    return table(np.round(values, 1), {**factors, "seed": seeds}, replace(SCORES, decimals=1))
+
+
+def test_seeds_of_their_own_aren_t_the_same():
+    answer = front(own_seeds())
+    assert answer.headline == "A likely beats B, by 10.0"
+    assert answer.evidence[0] == (
+        "60.0 against 50.0; difference 9.8 to 10.1 (p < 0.001), for other seeds (10 and 3 here, "
+        "not the same) (so no more than likely)."
+    )
+    assert not any("0 of 0" in line for line in answer.evidence)
+
+
+@pytest.mark.parametrize(
+    ("levels", "headline"),
+    [
+        ("off on", "EMA on beats EMA off, by 10.0"),
+        ("1 2", "EMA 2 beats EMA 1, by 10.0"),
+        ("✗ ✓", "EMA ✓ beats EMA ✗, by 10.0"),
+        ("rg h2o", "h2o beats rg, by 10.0"),
+        ("rg adam", "Adam beats rg, by 10.0"),
+    ],
+)
+def test_names_say_what_they_are(levels, headline):
+    values = np.array([50.0, 60.0])[:, None, None] + noise(2, 4, 5)
+    factors = {"m": name("EMA", levels), "x": number("x", range(4), "condition"), "seed": SEEDS}
+    answer = front(table(values, factors, replace(SCORES, decimals=1)))
+    assert answer.headline == headline
+    assert answer.assertions[0].levels == tuple(levels.split())[::-1]
+
+
+def test_samples_of_one_question_are_averaged():
+    place = np.repeat(np.indices((2, 30)).reshape(2, -1), 2, axis=1)
+    value = np.random.default_rng(0).binomial(1, np.array([0.2, 0.8])[place[0]]).astype(float)
+    factors = {"model": name("model", "A B")}
+    factors["q"] = Factor("person", tuple(map(str, range(30))), "item")
+    codes = dict(zip(factors, place, strict=True))
+    study = prepare(Table(factors, codes, value, Metric("Right", high=1.0)))
+    assert design(study).unit == "item"
+    assert "for other persons (30 here)" in analyse(study)[None].evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("gaps", "models", "line"),
+    [
+        (False, 1, "Nothing is varied here that could be compared."),
+        (True, 2, "No cell has all that would be compared: no difference is tested."),
+    ],
+)
+def test_why_nothing_is_tested(gaps, models, line):
+    values = 50 + noise(models, 4, 6)
+    if gaps:
+        values[0, :2], values[1, 2:] = np.nan, np.nan
+    factors = {"model": name("model", "A B"), "x": number("x", range(4), "condition")}
+    factors["b"] = name("task", "p q r s t u", "block")
+    if models == 1:
+        factors["model"] = name("model", "A")
+        values = values[:, :1]
+    assert front(table(values, factors, SCORES)).evidence == (line,)
+
+
+def test_a_ranking_of_many_is_short():
+    levels = " ".join(f"a_model_of_a_long_name_{at}" for at in range(9))
+    answer = front(table(np.arange(9.0), {"model": name("model", levels)}, SCORES))
+    assert len(answer.headline) <= 90
+    assert answer.headline.startswith("a_model_of_a_long_name_8 8, ")
+    assert answer.headline.endswith(", …")
+
+
+def test_large_ratios_have_their_interval_in_times():
+    values = np.array([10.0, 45.0])[:, None, None] * np.exp(noise(2, 6, 5, size=0.02))
+    factors = {"gpu": name("GPU", "A B"), "x": number("x", range(6), "condition"), "seed": SEEDS}
+    answer = front(table(values, factors, Metric("Time", "ms", "lower", "log", 2)))
+    assert answer.headline == "A beats B, by 4.5 times"
+    assert "difference 4.5 to 4.6 times" in answer.evidence[0]
+
+
+def test_what_nearly_rises_isn_t_its_last_level():
+    """The best but one of six along a line; the last is level with it."""
+    values = np.array([28.0, 30, 31.4, 32.2, 35.8, 35.4])[:, None] + noise(6, 15, size=1.0)
+    seeds = Factor("seed", tuple(map(str, range(15))), "replicate")
+    factors = {"t": number("temperature", range(175, 226, 10)), "seed": seeds}
+    answer = front(table(values, factors, replace(SCORES, decimals=1)))
+    assert answer.headline.startswith("Score is higher at larger temperature: ")
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [("variety", "varieties"), ("day", "days"), ("batch", "batches"), ("seed", "seeds")],
+)
+def test_plurals(label, expected):
+    assert words.plural(label) == expected
