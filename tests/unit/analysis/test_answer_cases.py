@@ -305,6 +305,41 @@ def test_tuned_names_are_compared_where_all_were_tried():
     assert best(one_seed) == [2, 2, 2]
 
 
+def test_runs_with_luck_by_level_have_the_scatter_of_units():
+    random = np.random.default_rng(1)
+    luck = random.normal(0, 1, (5, 1, 3))
+    values = 50 + luck + random.normal(0, 0.01, (5, 6, 3))
+    factors = {"model": name("model", "A B C D E"), "x": number("x", range(6)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:3], "replicate")
+    metric = Metric("Score", "", "higher", "linear")
+    page = design(prepare(table(values, factors, metric, cells_are_runs=True)))
+    pairs = [(a, b) for a in range(5) for b in range(a)]
+    tests = contrasts.pairs(page, "model", pairs)
+    means = values.mean(axis=1)
+    rest = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
+    own = np.array([(means[a] - means[b]).var(ddof=1) / 2 for a, b in pairs])
+    shared = (rest**2).sum() / 8
+    calm = own < shared
+    assert 0 < calm.sum() < len(pairs)
+    assert tests.df.tolist() == np.where(calm, 8, 2).tolist()
+    assert tests.error == pytest.approx(np.sqrt(np.where(calm, shared, own) * 2 / 3))
+
+
+def test_the_best_of_several_cells_pays_for_each():
+    values = noise_of_cells()
+    factors = {"model": name("model", "A B"), "lr": LR, "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:12], "replicate")
+    page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
+    tests, best = contrasts.best_cells(page, "model", ["lr"])
+    reference = stats.ttest_rel(values[0, best[0, 0]], values[1, best[1, 0]])
+    assert tests.p[0] == pytest.approx(min(1.0, 3 * reference.pvalue))
+
+
+def noise_of_cells() -> np.ndarray:
+    means = np.array([[2.0, 1.0, 3.0], [2.0, 1.8, 3.0]])
+    return means[..., None] + np.random.default_rng(6).normal(0, 1, (2, 3, 12))
+
+
 def test_unshared_seeds_are_welchs():
     values = np.full((2, 3, 8), np.nan)
     random = np.random.default_rng(5)
@@ -467,6 +502,8 @@ def crossed(
         (0, 2, 0, {}, ("rows", 1)),
         (0, 0, 10, {}, ("item", 10)),
         (0, 2, 10, {}, ("item", 10)),
+        (0, 4, 10, {}, ("item", 10)),
+        (0, 6, 10, {}, ("block", 6)),
         (3, 0, 10, {}, ("replicate", 3)),
         (0, 0, 4, {}, ("rows", 1)),
         (0, 0, 0, {"counts": True}, ("counts", 1)),
@@ -508,6 +545,18 @@ def level_and_setting(level: float, setting: float) -> Table:
     factors = {"x": number("x", range(1, 6)), "y": number("y", range(1, 5)), "seed": SEEDS}
     factors["seed"] = Factor("seed", SEEDS.levels[:5], "replicate")
     return table(np.round(values, 2), factors, cells_are_runs=True)
+
+
+def test_a_level_above_the_others_is_named_before_one_below():
+    values = 50 + np.random.default_rng(4).normal(0, 0.3, (5, 4, 5))
+    values[3] += 6
+    values[2] += 5.9
+    values[0] -= 2
+    factors = {"x": number("x", range(1, 6)), "y": number("y", range(1, 5)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:5], "replicate")
+    answer = front(table(values, factors, SCORE, cells_are_runs=True))
+    assert answer.headline == "X 4 scores above the others, by 5.0 points"
+    assert "3 can't be told from the best." in answer.evidence
 
 
 def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
