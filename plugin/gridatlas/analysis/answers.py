@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from gridatlas.analysis import contrasts, words
-from gridatlas.analysis.axes import say_axis, say_cell, say_interaction, slopes
-from gridatlas.analysis.design import Design, Study, design, mean
+from gridatlas.analysis import cells, contrasts, words
+from gridatlas.analysis.axes import say_axis, say_cell, say_interaction
+from gridatlas.analysis.descriptions import (
+    alone,
+    described_only,
+    not_shown,
+    notes,
+    prefix_of,
+    value_range,
+)
+from gridatlas.analysis.design import Design, Study, design
 from gridatlas.analysis.names import say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
     FEW_NAMES,
@@ -20,39 +28,17 @@ from gridatlas.analysis.questions import (
     explained,
     level_pages,
     over_page,
-    present_levels,
 )
 from gridatlas.analysis.said import (
+    Answer,
     Assertion,
-    Grade,
     Said,
     ahead,
     graded,
-    interval,
     is_likely,
-    positive_interval,
     size,
     tested_with,
-    would_show,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a page says first.
-
-    Attributes:
-        headline: At most 90 characters if names are short, without a full stop.
-        evidence: Sentences.
-    """
-
-    headline: str
-    evidence: tuple[str, ...]
-    grade: Grade
-    p: float
-    population: str
-    assertions: tuple[Assertion, ...] = ()
-
 
 # --- an answer ------------------------------------------------------------------------------------
 
@@ -63,15 +49,15 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
     Args:
         front: The study's own answer, which a page of one replicate repeats.
     """
-    prefix = _prefix(page)
+    prefix = prefix_of(page)
     if page.single:
-        return _alone(page, front)
+        return alone(page, front)
     tested = any(question.kind != "interaction" or question.shown for question in asked)
-    if not tested or _values(page)[0] == _values(page)[1]:
-        return _described(page, prefix)
+    if not tested or value_range(page)[0] == value_range(page)[1]:
+        return described_only(page, prefix)
     said = _in_order(page, asked)
     if not any(each.heads for each in said):
-        return _not_shown(page, asked, prefix)
+        return not_shown(page, asked, prefix)
     leading = said[0]
     heads, capped = _together(said)
     inside = tested_with(leading.question)
@@ -89,20 +75,12 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
     evidence[1:1] = _other_questions(leading)
     return Answer(
         headline,
-        tuple(dict.fromkeys([*evidence, *_notes(page)])),
+        tuple(dict.fromkeys([*evidence, *notes(page)])),
         graded(p, capped=capped),
         p,
         words.population(inside),
         assertions,
     )
-
-
-def _prefix(page: Design) -> str:
-    parts = [
-        words.capital(words.labelled(page.factor(name), level))
-        for name, level in page.fixed.items()
-    ]
-    return f"{', '.join(parts)}: " if parts else ""
 
 
 def _say(question: Question) -> Said:
@@ -135,9 +113,9 @@ def _in_order(page: Design, asked: Sequence[Question]) -> list[Said]:
     by_block = leading.question.kind == "names" and blocks
     if by_block and _blocks_differ(page, blocks[0].question) <= 0.025:
         leading = blocks[0]
-    cells = [each for each in shown if each.question.kind == "cell"]
-    if cells and leading.question.kind == "axis" and _explains_more(cells[0].question, shown):
-        leading = cells[0]
+    settings = [each for each in shown if each.question.kind == "cell"]
+    if settings and leading.question.kind == "axis" and _explains_more(settings[0].question, shown):
+        leading = settings[0]
     return [leading, *(each for each in shown if each is not leading)]
 
 
@@ -163,7 +141,7 @@ def _blocks_differ(page: Design, question: Question) -> float:
         inside = design(replace(page.study, apart=False), page.fixed)
     if question.other not in inside.names:
         return 1.0
-    p = contrasts.interaction(inside, question.factor, question.other)
+    p = cells.interaction(inside, question.factor, question.other)
     return p if isfinite(p) else 1.0
 
 
@@ -267,279 +245,6 @@ def _other_questions(leading: Said) -> list[str]:
     return [words.other_questions(text, int(asked.sum()))]
 
 
-def _notes(page: Design) -> list[str]:
-    """What was left out, and what isn't counted."""
-    study = page.study
-    notes = [words.measured_once(label) for label in _measured_once(page)]
-    failed = study.failed
-    if page.fixed:
-        total = sum(
-            failed.get(name, {}).get(study.factors[name].levels[level], 0)
-            for name, level in page.fixed.items()
-        )
-        return [*notes, *([words.failed(total)] if total else [])]
-    if names := [name for name in page.names if failed.get(name)]:
-        name = min(names, key=lambda name: len(failed[name]))
-        some = sorted(failed[name].items(), key=lambda item: -item[1])[:4]
-        where = words.listed([f"{count} of {label}" for label, count in some])
-        notes.append(words.failed(sum(failed[name].values()), where))
-    if study.means:
-        notes.append(words.mean_of_others(study.means))
-    for factor, means in study.courses:
-        if np.isfinite(means).all() and len(means) > 1:
-            values = [words.mean_text(page, float(value), bare=at > 0)
-                      for at, value in enumerate(means)]  # fmt: skip
-            best = int((page.sign * means).argmax())
-            name = words.small(study.table.metric.name)
-            notes.append(words.course(name, factor, values, best, words.extreme(page)))
-    return notes
-
-
-def _measured_once(page: Design) -> list[str]:
-    """Levels of names that have one number in all replicates, while others haven't."""
-    names = [name for name in page.varied if page.factor(name).numbers is None]
-    return [
-        page.factor(name).levels[at]
-        for name in names if page.factor(name).role == "choice"
-        for at in np.flatnonzero(contrasts.fixed_levels(page, name)).tolist()
-    ]  # fmt: skip
-
-
-# --- nothing shown, nothing tested ----------------------------------------------------------------
-
-
-def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
-    names = [question for question in asked if question.kind == "names"]
-    ranked = [question for question in asked if question.kind in ("names", "axis", "condition")]
-    first = min(ranked or asked, key=lambda question: question.p)
-    if names:
-        first = names[0]
-    head = _unanimous(page, first)
-    unanimous = bool(head)
-    if not head and first.kind == "names":
-        levels = page.factor(first.factor).spoken
-        here = present_levels(page, first.factor)
-        margin = page.study.table.metric.alike
-        few = words.listed([levels[of] for of in here[:6]])
-        whole = len(here) <= 6 and len(first.tests) == len(here) * (len(here) - 1) / 2
-        if margin and whole and not page.study.log and contrasts.alike(first.tests, margin).all():
-            head = words.alike(few, words.size_text(page, margin))
-        elif len(here) == 2 and len(first.tests):
-            low, high = interval(first, 0)
-            room = words.size_text(page, (high - low) / 2, float(first.tests.error[0]))
-            head = words.no_difference(few, room)
-        elif len(here) <= 6:
-            head = words.no_difference(few)
-        else:
-            head = words.no_difference(
-                f"{len(here)} {words.plural(page.factor(first.factor).label)}"
-            )
-    elif not head:
-        labels = [page.factor(question.factor).label for question in ranked]
-        head = words.no_effect(labels or [page.factor(first.factor).label])
-    small = unanimous and prefix and first.kind != "names"
-    text = f"{prefix}{words.small(head)}" if small else f"{prefix}{words.capital(head)}"
-    if len(text) > words.LONGEST and " (" in text:
-        text = text.partition(" (")[0]
-    evidence = []
-    if unanimous:
-        evidence.append(
-            f"{page.y.shape[-1]} {words.units_text(page)} are too few to be sure what others do."
-        )
-    evidence += [
-        _range(page),
-        *(
-            _largest(question)
-            for question in asked
-            if question.kind in ("names", "axis", "condition")
-        ),
-    ]
-    evidence = [line for line in evidence if line]
-    return Answer(text, (*evidence, *_notes(page)), "not-shown", first.p, words.population(page))
-
-
-def _unanimous(page: Design, question: Question) -> str:
-    """What all of 2 to 5 replicates agree on, the smallest at least a quarter of the largest."""
-    tests = question.tests
-    units = page.y.shape[-1]
-    if (
-        page.unit != "replicate"
-        or not 2 <= units <= 5
-        or question.p >= 1
-        or question.kind not in ("names", "axis", "condition")
-    ):
-        return ""
-    at = int(np.nanargmax(np.abs(tests.estimate)))
-    factor = page.factor(question.factor)
-    if question.kind == "names":
-        first, second = ahead(question, at)
-        by_unit = page.sign * contrasts.difference_by_unit(page, question.factor, first, second)
-        text = words.in_all(
-            factor.spoken[first], factor.spoken[second], units, words.units_text(page)
-        )
-    elif tests.second[at] == contrasts.TREND:
-        by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
-        means, _ = contrasts.level_means(page, question.factor)
-        there = np.flatnonzero(np.isfinite(means))
-        ends = " to ".join(words.mean_text(page, float(means[of])) for of in (there[0], there[-1]))
-        up = bool(tests.estimate[at] > 0)
-        metric = page.study.table.metric.name
-        text = words.trend_in_all(metric, up, factor.label, units, words.units_text(page), ends)
-    else:
-        return ""
-    agree = len(by_unit) == units and by_unit.min() > 0 and by_unit.min() >= 0.25 * by_unit.max()
-    return text if agree else ""
-
-
-def _largest(question: Question) -> str:
-    """The largest difference seen of a question that isn't shown."""
-    page, tests = question.design, question.tests
-    label = page.factor(question.factor).label
-    sizes = np.where(np.isfinite(tests.p), np.abs(tests.estimate), -1.0)
-    if question.kind == "axis" and len(sizes) > 1:
-        sizes = np.where(tests.second == contrasts.TREND, -1.0, sizes)
-    at = int(sizes.argmax())
-    if sizes[at] < 0:
-        return ""
-    slope = tests.second[at] == contrasts.TREND
-    return words.could_be(
-        label, words.p_text(question.p), "" if slope else size(question, at),
-        positive_interval(question, at), would_show(question, at),
-    )  # fmt: skip
-
-
-def _range(page: Design) -> str:
-    """The range of the values, as `Pass@1 30.7 to 88.5 %.`."""
-    low, high = _values(page)
-    if low is None or high is None:
-        return ""
-    places = words.shown_decimals(page)
-    ends = f"{words.fixed(low, places)} to {words.with_unit(page, words.fixed(high, places))}"
-    return f"{page.study.table.metric.name} {ends}."
-
-
-def _values(page: Design) -> tuple[float | None, float | None]:
-    """The lowest and the highest value of the page's cells, over all blocks as given."""
-    study = page.study
-    y = study.y[tuple(page.fixed.get(name, slice(None)) for name in study.factors)]
-    y = y[np.isfinite(y)]
-    if not len(y):
-        return None, None
-    low, high = float(y.min()), float(y.max())
-    return (float(np.exp(low)), float(np.exp(high))) if study.log else (low, high)
-
-
-def _ranked_names(page: Design) -> str:
-    """`Control 51.3 %, GRPO 47.3 %, Before GRPO 20.1 %`; empty without names."""
-    names = [
-        name for name in page.varied
-        if page.factor(name).role == "choice" and page.factor(name).numbers is None
-    ]  # fmt: skip
-    if not names:
-        return ""
-    name = min(names, key=lambda name: page.factor(name).baseline is None)
-    y = mean(
-        np.moveaxis(page.y, page.names.index(name), 0).reshape(len(page.factor(name).levels), -1), 1
-    )
-    order = sorted(np.flatnonzero(np.isfinite(y)).tolist(), key=lambda at: -page.sign * y[at])
-    label = page.factor(name).spoken
-    texts = [f"{label[at]} {words.mean_text(page, float(y[at]))}" for at in order[:4]]
-    while len(texts) > 1 and len(", ".join(texts)) > words.LONGEST - 3:
-        texts.pop()
-    return ", ".join([*texts, "…"] if len(order) > len(texts) else texts)
-
-
-def _place(page: Design) -> str:
-    """Where the best value is: `lowest at batch 1 and length 512`."""
-    if page.y.ndim < 2 or not np.isfinite(page.y).any():
-        return ""
-    means = mean(page.y, page.y.ndim - 1)
-    best = np.unravel_index(int(np.nanargmax(page.sign * means)), means.shape)
-    where = [
-        words.labelled(page.factor(name), int(at))
-        for name, at in zip(page.names, best, strict=True)
-        if name in page.varied
-    ]
-    return f"{words.extreme(page)} at {words.listed(where)}" if where else ""
-
-
-def _described(page: Design, prefix: str) -> Answer:
-    """Where nothing is tested: what the values are."""
-    study = page.study
-    metric = study.table.metric
-    low, high = _values(page)
-    population = words.population(page)
-    if low is None or high is None:
-        return Answer(f"{prefix}No values", (), "untestable", float("nan"), population)
-    places = words.shown_decimals(page)
-    count = int(np.isfinite(study.y).sum()) if not page.fixed else int(np.isfinite(page.y).sum())
-    ends = [words.fixed(end, places) for end in (low, high)]
-    ranked = _ranked_names(page)
-    if low == high:
-        only = f"The only value is {words.with_unit(page, ends[0])}"
-        text = only if count == 1 else f"All {count} values are {words.with_unit(page, ends[0])}"
-    elif ranked:
-        text = ranked
-    else:
-        text = (
-            f"{metric.name} {ends[0]} to {words.with_unit(page, ends[1])}; {_place(page)}".rstrip(
-                "; "
-            )
-        )
-    if study.copies and not page.fixed:
-        text = (
-            f"One distinct {study.factors[study.only('replicate') or ''].label}: {text}"
-            if study.only("replicate")
-            else text
-        )
-    count, several = page.y.shape[-1], page.unit in ("replicate", "block", "item")
-    compared = any(page.factor(name).role in ("choice", "condition") for name in page.varied)
-    few = words.ONE_EACH
-    if several:
-        few = words.too_few(count, words.units_text(page)) if count < 3 else words.NO_PLACE
-        few = few if compared else words.NOTHING_VARIED
-    evidence = [] if low == high else [few]
-    if study.averages:
-        evidence = ["Only averages are known: they are taken as plain values."]
-    return Answer(
-        f"{prefix}{text}",
-        (*evidence, *_copies(page), *_notes(page)),
-        "untestable",
-        float("nan"),
-        population,
-    )
-
-
-def _copies(page: Design) -> list[str]:
-    copies = page.study.copies
-    name = page.study.only("replicate")
-    if not copies or name is None:
-        return []
-    label = page.study.factors[name].label
-    verb = "repeat" if len(copies) > 1 else "repeats"
-    out = "are" if len(copies) > 1 else "is"
-    nouns = words.plural(label) if len(copies) > 1 else label
-    which = f"{words.capital(nouns)} {words.listed(copies)}"
-    return [f"{which} {verb} another's numbers exactly and {out} left out."]
-
-
-def _alone(page: Design, front: Answer | None) -> Answer:
-    """A page about one replicate never asserts."""
-    study = page.study
-    name = study.only("replicate") or ""
-    if name not in page.fixed:
-        return _described(page, _prefix(page))
-    label = study.factors[name].label
-    described = _described(page, "")
-    level = study.factors[name].levels[page.fixed[name]]
-    named = level if label.casefold() in level.casefold() else f"{words.capital(label)} {level}"
-    text = f"{named} alone: {described.headline}"
-    evidence = [f"One {label} can't tell what others do."]
-    if front is not None and not study.copies:
-        evidence.append(f"Over all {len(study.factors[name].levels)}: {front.headline}.")
-    return Answer(text, tuple(evidence), "untestable", float("nan"), described.population)
-
-
 Pages = dict[tuple[str, int] | None, Answer]
 """Answers by facet and level; None is the front page."""
 
@@ -551,41 +256,29 @@ def under_rivals(shown: Study, rivals: Sequence[Study], facets: Sequence[str] = 
     Args:
         rivals: The study under each rival reading, as a whole; levels may differ.
     """
-    first, others = analyse(shown, facets), [analyse(rival, facets) for rival in rivals]
-    labels = {facet: shown.factors[facet].levels for facet in facets if facet in shown.factors}
-    held: dict[tuple[str, int] | None, set[tuple[str, ...]]] = {}
-    for place, each in first.items():
-        held[place] = {_content(said) for said in each.assertions}
-        for rival, pages in zip(rivals, others, strict=True):
-            page = _same_page(rival, place, labels)
-            there = pages[page].assertions if page in pages else ()
-            held[place] &= {_content(said) for said in there}
+    first, held = analyse(shown, facets), {}
+    others = [_by_label(rival, analyse(rival, facets)) for rival in rivals]
+    lost: dict[tuple[str, int] | None, list[str]] = {}
+    for (place, each), label in zip(first.items(), _by_label(shown, first), strict=True):
+        theirs = [pages.get(label) for pages in others]
+        mine = {_content(said) for said in each.assertions}
+        sets = ({_content(said) for said in page.assertions} if page else set() for page in theirs)
+        held[place] = mine.intersection(*sets)
+        if mine - held[place]:
+            lost[place] = [words.another_reading(page.headline) for page in theirs if page]
     answers = analyse(shown, facets, held)
-    for place, each in first.items():
-        if {_content(said) for said in each.assertions} - held[place]:
-            texts = [
-                words.another_reading(pages[page].headline)
-                for rival, pages in zip(rivals, others, strict=True)
-                if (page := _same_page(rival, place, labels)) in pages
-            ]
-            answers[place] = replace(
-                answers[place],
-                grade="reading-dependent",
-                evidence=(*answers[place].evidence, *dict.fromkeys(texts)),
-            )
+    for place, texts in lost.items():
+        evidence = (*answers[place].evidence, *dict.fromkeys(texts))
+        answers[place] = replace(answers[place], grade="reading-dependent", evidence=evidence)
     return answers
 
 
-def _same_page(
-    rival: Study, place: tuple[str, int] | None, labels: Mapping[str, Sequence[str]]
-) -> tuple[str, int] | None:
-    """The page of the same level in another reading; one that it lacks is at −1."""
-    if place is None:
-        return None
-    facet, level = place
-    levels = rival.factors[facet].levels if facet in rival.factors else ()
-    label = labels[facet][level]
-    return facet, levels.index(label) if label in levels else -1
+def _by_label(study: Study, pages: Pages) -> dict[tuple[str, str] | None, Answer]:
+    """Answers by the label of their level: readings may have other levels."""
+    return {
+        place and (place[0], study.factors[place[0]].levels[place[1]]): answer
+        for place, answer in pages.items()
+    }
 
 
 def _content(said: Assertion) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
         return _say_condition(question), None
     naming = name_level(question)
     if naming is None:
-        return Said(question, (), False, (), (), ()), None
+        return Said(question), None
     tests, factor = question.tests, page.factor(question.factor)
     at = naming.test if naming.test >= 0 else int(np.nanargmin(question.adjusted))
     means, _ = contrasts.level_means(page, question.factor)
@@ -42,7 +42,7 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     texts = [f"{factor.levels[of]}: {values[of] if of == some[0] else bare[of]}" for of in some]
     if sum(page.factor(name).numbers is not None for name in page.varied) > 1:
         texts[0] = f"{words.capital(factor.label)} {texts[0]}"
-    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    reach = words.reach(page, p, capped=capped)
     evidence = [f"{'; '.join(texts)} ({words.p_text(p)}), {reach}."]
     if naming.rule in ("trend", "tends") and page.unit in ("replicate", "block"):
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
@@ -139,7 +139,7 @@ def _say_condition(question: Question) -> Said:
     page, tests, adjusted = question.design, question.tests, question.adjusted
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     label, spoken = page.factor(question.factor).levels, page.factor(question.factor).spoken
     at = max(shown, key=lambda at: abs(float(tests.estimate[at])))
     up = tests.estimate[at] > 0
@@ -149,8 +149,7 @@ def _say_condition(question: Question) -> Said:
     text = words.higher_at(
         metric, spoken[int(first[at])], spoken[int(second[at])], size(question, at)
     )
-    end = words.at_most_likely(p, capped=capped)
-    reach = f"{words.population(page)}{end}"
+    reach = words.reach(page, p, capped=capped)
     line = f"The difference is {positive_interval(question, at)} ({words.p_text(p)}), {reach}."
     assertions = tuple(
         assertion(
@@ -165,7 +164,7 @@ def _say_condition(question: Question) -> Said:
 def say_cell(question: Question) -> Said:
     """Of the setting with the best mean."""
     if not question.shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     page, tests = question.design, question.tests
     one, two = page.factor(question.factor), page.factor(question.other)
     place = int(tests.first[0]), int(tests.second[0])
@@ -175,9 +174,8 @@ def say_cell(question: Question) -> Said:
     p, capped = question.p, bool(tests.capped[0])
     shown_value = words.mean_text(page, value, float(tests.error[0]))
     text = words.stands_out(*names, shown_value, size(question, 0), bool(tests.estimate[0] > 0))
-    end = words.at_most_likely(p, capped=capped)
     beyond = f"{positive_interval(question, 0)} beyond what its levels give ({words.p_text(p)})"
-    evidence = f"{beyond}, {words.population(page)}{end}."
+    evidence = f"{beyond}, {words.reach(page, p, capped=capped)}."
     also = words.clause(f"{text}.", likely=is_likely(p, capped=capped))
     levels = one.levels[place[0]], two.levels[place[1]]
     shorter = text.split(":")[0]

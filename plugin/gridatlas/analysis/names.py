@@ -38,7 +38,7 @@ def say_names(question: Question) -> Said:
     base = factor.baseline
     against = base is not None and base in present_levels(page, question.factor)
     if not len(shown):
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     if against:
         return _say_base(question, base or 0, shown.tolist(), assertions)
     return _say_ranking(question, shown.tolist(), assertions)
@@ -71,8 +71,7 @@ def _against_base(question: Question, at: int, base: int, *, first: bool) -> str
     label = page.factor(question.factor).spoken
     better, worse = ahead(question, at)
     p, capped = float(question.adjusted[at]), bool(tests.capped[at])
-    most = words.at_most_likely(p, capped=capped)
-    reach = f", {words.population(page)}{most}" if first else ""
+    reach = f", {words.reach(page, p, capped=capped)}" if first else ""
     end = f"{positive_interval(question, at)} ({words.p_text(p)}){reach}."
     if base in (better, worse):
         one, side = (better, "ahead") if worse == base else (worse, "behind")
@@ -258,7 +257,7 @@ def _say_ranking(
         best, bare = words.best_text(page), "" if page.study.log else value
         texts = [words.is_best(label[top], best, v, by, label[nearest]) for v in (bare, "")]
     capped = (at >= 0 and bool(tests.capped[at])) or page.capped
-    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    reach = words.reach(page, p, capped=capped)
     evidence = []
     if len(rank.order) == 2:
         values = [pair_mean(question, at, of) for of in (top, nearest)]
@@ -302,7 +301,7 @@ def say_tuned(question: Question) -> Said:
     label = page.factor(question.factor).spoken
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     levels = page.factor(question.factor).levels
     assertions = tuple(
         assertion(question, at, "best", [levels[of] for of in ahead(question, at)]) for at in shown
@@ -329,7 +328,7 @@ def say_tuned(question: Question) -> Said:
         f"{label[of]} {words.mean_text(page, values[of], error, bare=of != top)}" for of in order
     )
     count = f"{len(shown)} of {len(tests)} pairs can be told apart"
-    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    reach = words.reach(page, p, capped=capped)
     both = words.capital(f"{label[first]} against {label[second]}")
     evidence = (
         f"Ranking: {ranking}; {count} ({words.p_text(p)} for the headline), {reach}.",
@@ -378,7 +377,7 @@ def say_blocks(question: Question) -> Said:
     of_block = [block.levels[place] for place in question.places.tolist()]
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     winners: dict[tuple[int, int], list[int]] = {}
     for at in shown:
         winners.setdefault(ahead(question, at), []).append(at)

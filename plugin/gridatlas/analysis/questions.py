@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gridatlas.analysis import contrasts
+from gridatlas.analysis import cells, contrasts
 from gridatlas.analysis.contrasts import Tests
 from gridatlas.analysis.design import Design, Study, design, mean
 from gridatlas.analysis.table import Codes, Factor, Floats
@@ -115,7 +115,7 @@ def ask(page: Design) -> list[Question]:
     axes = numbers[:2]
     # Of several names each one's page asks: a setting's mean over them is what nobody runs.
     if len(axes) == 2 and not names:
-        asked += _question("cell", axes[0], axes[1], page, contrasts.cell(page, *axes))
+        asked += _question("cell", axes[0], axes[1], page, cells.cell(page, *axes))
     if not asked:
         for name in conditions:
             asked += _question("condition", name, "", page, _condition(page, name))
@@ -136,7 +136,7 @@ def _interactions(page: Design, name: str, others: Sequence[str]) -> list[Questi
     """How the effects of others depend on a name: a p each, without an estimate."""
     if not others:
         return []
-    p = np.array([contrasts.interaction(page, name, other) for other in others])
+    p = np.array([cells.interaction(page, name, other) for other in others])
     none, place = np.full(len(p), np.nan), np.arange(len(p))
     tests = Tests(place, place, none, none, none, p, np.full(len(p), page.capped), place)
     return _question("interaction", name, "", page, tests, place, tuple(others))
@@ -152,7 +152,7 @@ def _question(
 
 
 def _tuned(page: Design, name: str, numbers: Sequence[str]) -> list[Question]:
-    tests, places = contrasts.best_cells(page, name, numbers)
+    tests, places = cells.best_cells(page, name, numbers)
     return _question("tuned", name, "", page, tests, places, tuple(numbers))
 
 

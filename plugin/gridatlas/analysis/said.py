@@ -45,6 +45,23 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a page says first.
+
+    Attributes:
+        headline: At most 90 characters if names are short, without a full stop.
+        evidence: Sentences.
+    """
+
+    headline: str
+    evidence: tuple[str, ...]
+    grade: Grade
+    p: float
+    population: str
+    assertions: tuple[Assertion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """What a question gives to an answer.
 
@@ -56,11 +73,11 @@ class Said:
     """
 
     question: Question
-    heads: tuple[tuple[str, float], ...]
-    capped: bool
-    evidence: tuple[str, ...]
-    also: tuple[str, ...]
-    assertions: tuple[Assertion, ...]
+    heads: tuple[tuple[str, float], ...] = ()
+    capped: bool = False
+    evidence: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
 
 
 def graded(p: float, *, capped: bool) -> Grade:

@@ -353,6 +353,11 @@ def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, end
 # --- evidence -------------------------------------------------------------------------------------
 
 
+def reach(page: Design, p: float, *, capped: bool) -> str:
+    """For what an answer holds, and whether that is why it is no more than likely."""
+    return f"{population(page)}{at_most_likely(p, capped=capped)}"
+
+
 def at_most_likely(p: float, *, capped: bool) -> str:
     return " (so no more than likely)" if capped and p <= 0.005 else ""
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gridatlas.analysis import contrasts, questions
+from gridatlas.analysis import cells, contrasts, questions
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
@@ -263,7 +263,7 @@ def test_an_interaction_has_no_more_dimensions_than_its_scatter():
     dim = eigen.sum() ** 2 / (eigen**2).sum()
     assert dim < 2.01
     expected = stats.f.sf(ratio, dim, 2 * dim)
-    assert contrasts.interaction(page, "model", "x") == pytest.approx(expected)
+    assert cells.interaction(page, "model", "x") == pytest.approx(expected)
 
 
 def test_where_seeds_scatter_unevenly_a_larger_own_scatter_counts():
@@ -293,7 +293,7 @@ def test_tuned_names_are_compared_where_all_were_tried():
 
     def best(values: np.ndarray) -> list[int]:
         page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
-        return contrasts.best_cells(page, "optimizer", ["lr"])[1].ravel().tolist()
+        return cells.best_cells(page, "optimizer", ["lr"])[1].ravel().tolist()
 
     assert best(values) == [1, 1, 1]
     gap, short, one_seed = values.copy(), values.copy(), values.copy()
@@ -330,7 +330,7 @@ def test_the_best_of_several_cells_pays_for_each():
     factors = {"model": name("model", "A B"), "lr": LR, "seed": SEEDS}
     factors["seed"] = Factor("seed", SEEDS.levels[:12], "replicate")
     page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
-    tests, best = contrasts.best_cells(page, "model", ["lr"])
+    tests, best = cells.best_cells(page, "model", ["lr"])
     reference = stats.ttest_rel(values[0, best[0, 0]], values[1, best[1, 0]])
     assert tests.p[0] == pytest.approx(min(1.0, 3 * reference.pvalue))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_answer_cases import LOSS, SCORE, front, name, number, table
 from test_random_designs import tables
 
-from gridatlas.analysis import contrasts, words
+from gridatlas.analysis import cells, words
 from gridatlas.analysis.answers import analyse, under_rivals
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
@@ -144,10 +144,10 @@ def grid(*, best: float, seeds: int = 5) -> Table:
 
 
 def test_cells_that_may_be_the_best_are_those_not_behind():
-    alone = contrasts.may_be_best(design(prepare(grid(best=9))), "x", "y")
+    alone = cells.may_be_best(design(prepare(grid(best=9))), "x", "y")
     assert np.argwhere(alone).tolist() == [[2, 1]]
-    assert contrasts.may_be_best(design(prepare(grid(best=0))), "x", "y").sum() > 6
-    assert contrasts.may_be_best(design(prepare(grid(best=9))), "y", "x").shape == (3, 4)
+    assert cells.may_be_best(design(prepare(grid(best=0))), "x", "y").sum() > 6
+    assert cells.may_be_best(design(prepare(grid(best=9))), "y", "x").shape == (3, 4)
 
 
 def test_cells_of_counts_may_be_the_best_by_their_counts():
@@ -155,7 +155,7 @@ def test_cells_of_counts_may_be_the_best_by_their_counts():
     k = np.array([[90.0, 85], [50, 40], [np.nan, 20]])
     factors = {"x": number("x", range(3)), "y": number("y", range(2))}
     page = design(prepare(table(k, factors, n=n, k=k)))
-    assert contrasts.may_be_best(page, "x", "y").tolist() == [
+    assert cells.may_be_best(page, "x", "y").tolist() == [
         [True, True],
         [False, False],
         [False, False],
