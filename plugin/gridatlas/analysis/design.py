@@ -471,15 +471,16 @@ def _unit(
         here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
         left = len(np.unique(study.groups[here]))
     items = bool(item) and _levels(y, names, item or "") >= 5
-    # Rows of one question that nothing numbers are its samples.
-    samples = items and replicate == REPEAT
+    counts = study.k is not None and not study.table.cells_are_runs
+    # Rows that nothing numbers are samples of the same questions, where these are known.
+    samples = replicate == REPEAT and (items or counts)
     if replicate and not samples and (left < 6 or _levels(y, names, replicate) >= 6):
         return "replicate", replicate
     if item and items and left < 6:
         return "item", item
     if block and left >= 3:
         return "block", block
-    return ("counts" if study.k is not None and not study.table.cells_are_runs else "rows"), ""
+    return ("counts" if counts else "rows"), ""
 
 
 def _levels(y: Floats, names: Sequence[str], name: str) -> int:

@@ -269,6 +269,18 @@ def test_samples_of_one_question_are_averaged():
     assert "for other persons (30 here)" in analyse(study)[None].evidence[0]
 
 
+def test_counts_of_rows_that_share_a_place_add_up():
+    place = np.repeat(np.indices((2, 3)).reshape(2, -1), 2, axis=1)
+    n = np.full(12, 100.0)
+    k = np.array([40.0, 60.0])[place[0]] + np.tile([-2.0, 2.0], 6)
+    factors = {"model": name("model", "A B"), "x": number("x", range(3), "condition")}
+    codes = dict(zip(factors, place, strict=True))
+    page = design(prepare(Table(factors, codes, k, SCORE, n, k)))
+    assert page.unit == "counts"
+    assert page.n is not None
+    assert np.unique(page.n).tolist() == [200.0]
+
+
 @pytest.mark.parametrize(
     ("gaps", "models", "line"),
     [
