@@ -55,11 +55,11 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
     tested = any(question.kind != "interaction" or question.shown for question in asked)
     if not tested or value_range(page)[0] == value_range(page)[1]:
         return described_only(page, prefix)
-    said = _in_order(page, asked)
-    if not any(each.heads for each in said):
+    stated = _in_order(page, asked)
+    if not any(each.heads for each in stated):
         return not_shown(page, asked, prefix)
-    leading = said[0]
-    heads, capped = _together(said)
+    leading = stated[0]
+    heads, capped = _together(stated)
     inside = tested_with(leading.question)
     p = heads[0][1]
     for text, p in heads:
@@ -68,10 +68,10 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
         if len(headline) <= words.LONGEST:
             break
     evidence = [*leading.evidence]
-    for each in said[1:]:
+    for each in stated[1:]:
         evidence += each.also
     evidence += _unshown(page, asked, leading)
-    assertions = tuple(one for each in said for one in each.assertions)
+    assertions = tuple(lone for each in stated for lone in each.assertions)
     evidence[1:1] = _other_questions(leading)
     return Answer(
         headline,
@@ -129,8 +129,8 @@ def _explains_more(question: Question, shown: Sequence[Said]) -> bool:
     return all(rest > sums[name] for name in axes if name in sums)
 
 
-def _rule(said: Said) -> str:
-    naming = say_axis(said.question)[1]
+def _rule(stated: Said) -> str:
+    naming = say_axis(stated.question)[1]
     return naming.rule if naming else ""
 
 
@@ -145,14 +145,14 @@ def _blocks_differ(page: Design, question: Question) -> float:
     return p if isfinite(p) else 1.0
 
 
-def _together(said: Sequence[Said]) -> tuple[list[tuple[str, float]], bool]:
+def _together(stated: Sequence[Said]) -> tuple[list[tuple[str, float]], bool]:
     """Headlines, longest first; where several axes are alike they share one."""
-    leading = said[0]
+    leading = stated[0]
     kind = leading.question.kind
     if kind not in ("axis", "condition"):
         return [*leading.heads], leading.capped
     page = leading.question.design
-    alike = [each for each in said if each.question.kind == kind]
+    alike = [each for each in stated if each.question.kind == kind]
     namings = [(each, say_axis(each.question)[1]) for each in alike]
     first = namings[0][1]
     if first is None:
@@ -180,13 +180,13 @@ def _together(said: Sequence[Said]) -> tuple[list[tuple[str, float]], bool]:
             p = max(naming.p for _, naming in trends[:count])
             heads.append((words.trends(metric, parts[:count]), p))
     elif first.rule in ("best", "above") and len(levels) == 2:
-        one, two = (
+        lone, two = (
             words.labelled(page.factor(each.question.factor), naming.levels[0])
             for each, naming in levels
         )
         used = [each for each, _ in levels]
         p = max(naming.p for _, naming in levels)
-        heads.append((words.both_levels(one, two, words.extreme(page)), p))
+        heads.append((words.both_levels(lone, two, words.extreme(page)), p))
     capped = leading.capped or any(each.capped for each in used)
     return [*heads, *leading.heads], capped
 
@@ -221,10 +221,10 @@ def _other_questions(leading: Said) -> list[str]:
     items, block = study.table.items, study.only("block")
     if not items or len(leading.assertions) != 1 or tested_with(question).unit != "counts":
         return []
-    [said] = leading.assertions
+    [stated] = leading.assertions
     page = question.design
     if question.kind == "by block":
-        level = study.factors[question.other].levels.index(said.levels[-1])
+        level = study.factors[question.other].levels.index(stated.levels[-1])
         page = design(study, {**page.fixed, question.other: level})
     labels = study.factors[block].levels if block else ("",)
     if block is not None and block in page.fixed:
@@ -235,12 +235,12 @@ def _other_questions(leading: Said) -> list[str]:
     over = tuple(at for at in range(page.k.ndim) if at != axis)
     share = np.nansum(page.k, axis=over) / np.nansum(page.n, axis=over)
     asked = np.array([items[label] for label in labels])
-    second = {"level": contrasts.THE_OTHERS, "trend": contrasts.TREND}.get(said.kind, 0)
+    second = {"level": contrasts.THE_OTHERS, "trend": contrasts.TREND}.get(stated.kind, 0)
     tests = question.tests
     squares = contrasts.squares(replace(tests, second=np.full(len(tests), second)))[0]
     variance = float((share * (1 - share) / asked).sum() * squares)
     error = study.scale * variance**0.5 / len(labels)
-    middle, half = abs(said.estimate), float(contrasts.reach(np.inf)) * error
+    middle, half = abs(stated.estimate), float(contrasts.reach(np.inf)) * error
     text = words.interval_text(page, middle - half, middle + half, error)
     return [words.other_questions(text, int(asked.sum()))]
 
@@ -261,8 +261,10 @@ def under_rivals(shown: Study, rivals: Sequence[Study], facets: Sequence[str] = 
     lost: dict[tuple[str, int] | None, list[str]] = {}
     for (place, each), label in zip(first.items(), _by_label(shown, first), strict=True):
         theirs = [pages.get(label) for pages in others]
-        mine = {_content(said) for said in each.assertions}
-        sets = ({_content(said) for said in page.assertions} if page else set() for page in theirs)
+        mine = {_content(stated) for stated in each.assertions}
+        sets = (
+            {_content(stated) for stated in page.assertions} if page else set() for page in theirs
+        )
         held[place] = mine.intersection(*sets)
         if mine - held[place]:
             lost[place] = [words.another_reading(page.headline) for page in theirs if page]
@@ -281,10 +283,10 @@ def _by_label(study: Study, pages: Pages) -> dict[tuple[str, str] | None, Answer
     }
 
 
-def _content(said: Assertion) -> tuple[str, ...]:
+def _content(stated: Assertion) -> tuple[str, ...]:
     """What an assertion says, whatever its size."""
-    way = "" if said.kind in ("pair", "block", "best") else str(np.sign(said.estimate))
-    return said.kind, said.factor, way, *said.levels
+    way = "" if stated.kind in ("pair", "block", "best") else str(np.sign(stated.estimate))
+    return stated.kind, stated.factor, way, *stated.levels
 
 
 def _held(
@@ -295,7 +297,7 @@ def _held(
 
 def _holding(question: Question, held: Collection[tuple[str, ...]]) -> Question:
     """The question with nothing shown that isn't held: of pairs one by one, else at all."""
-    lost = np.array([_content(said) not in held for said in _say(question).assertions], bool)
+    lost = np.array([_content(stated) not in held for stated in _say(question).assertions], bool)
     if not lost.any():
         return question
     adjusted = np.ones(len(question.adjusted))

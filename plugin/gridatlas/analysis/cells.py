@@ -34,7 +34,7 @@ ENOUGH = 2 / 3
 """A cell that has no more of its values isn't compared as the best."""
 
 
-def cell(design: Design, one: str, two: str) -> Tests:
+def cell(design: Design, lone: str, two: str) -> Tests:
     """The setting with the best mean against what its levels give, towards better: one-sided.
 
     p is multiplied by the number of settings.
@@ -42,11 +42,11 @@ def cell(design: Design, one: str, two: str) -> Tests:
     if design.unit in ("none", "rows"):
         return nothing()
     if design.unit == "counts":
-        d, k, n = arrange_counts(design, one, two)
-        there = np.asarray((n > 0).all(axis=(1, 2)))
-        d, k, n = d[there], k[there], n[there]
+        d, k, n = arrange_counts(design, lone, two)
+        finite = np.asarray((n > 0).all(axis=(1, 2)))
+        d, k, n = d[finite], k[finite], n[finite]
     else:
-        d, whole = crossed(arrange(design, one, two))
+        d, whole = crossed(arrange(design, lone, two))
         if not whole:
             return nothing()
     if not d.size:
@@ -87,11 +87,11 @@ def may_be_best(design: Design, *axes: str) -> Bools:
     columns = arrange_counts(design, *axes) if counts else (arrange(design, *axes),) * 3
     d, k, n = (x.reshape(*x.shape[: x.ndim - len(axes)], -1) for x in columns)
     means = design.sign * mean(d, tuple(range(d.ndim - 1)))
-    there = np.isfinite(means)
-    if not there.any() or design.unit in ("rows", "none"):
-        return there.reshape(shape)
-    top = int(np.where(there, means, -np.inf).argmax())
-    second = np.flatnonzero(there & (np.arange(len(means)) != top))
+    finite = np.isfinite(means)
+    if not finite.any() or design.unit in ("rows", "none"):
+        return finite.reshape(shape)
+    top = int(np.where(finite, means, -np.inf).argmax())
+    second = np.flatnonzero(finite & (np.arange(len(means)) != top))
     first = np.full(len(second), top)
     if counts:
         tests = count_pairs(design, (d, k, n), first, second)
@@ -105,8 +105,8 @@ def may_be_best(design: Design, *axes: str) -> Bools:
         per = 2 / (np.maximum(units, 1) * rows)
         tests = judged(design, first, second, mean(by_unit, 0), scatter, per, rows)
     p = np.where(np.isfinite(tests.p), tests.p, 1.0)
-    there[second[p / 2 * len(second) <= 0.05]] = False
-    return there.reshape(shape)
+    finite[second[p / 2 * len(second) <= 0.05]] = False
+    return finite.reshape(shape)
 
 
 def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, Codes]:
@@ -129,22 +129,22 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
         d = arrange(design, name, *axes)
         d = d.reshape(*d.shape[:2], count, -1)
     shape = tuple(len(design.factor(axis).levels) for axis in axes)
-    there: Bools = np.isfinite(d).mean(axis=(0, 1)) > ENOUGH
+    finite: Bools = np.isfinite(d).mean(axis=(0, 1)) > ENOUGH
     tried = np.ones((count, *shape), bool)
     for at in range(len(axes)):
         others = tuple(of + 1 for of in range(len(axes)) if of != at)
-        along = there.reshape(count, *shape).any(axis=others, keepdims=True)
+        along = finite.reshape(count, *shape).any(axis=others, keepdims=True)
         up, down = (np.logical_or.accumulate(x, at + 1) for x in (along, np.flip(along, at + 1)))
         tried &= up & np.flip(down, at + 1)
-    there = there & np.asarray((there | ~tried.reshape(count, -1)).all(axis=0))
+    finite = finite & np.asarray((finite | ~tried.reshape(count, -1)).all(axis=0))
     means = mean(d - mean(d.reshape(*d.shape[:2], -1), 2)[:, :, None, None], (0, 1))
-    best = np.where(there, design.sign * means, -np.inf).argmax(axis=1)
-    cells, shared = d[:, :, there], None
+    best = np.where(finite, design.sign * means, -np.inf).argmax(axis=1)
+    cells, shared = d[:, :, finite], None
     if design.unit == "replicate" and cells.size and np.isfinite(cells).all():
         rest = cells - cells.mean(axis=2, keepdims=True)
         shared = strata(rest, cells.shape[2] - 1, own_only=design.own_only)
     parts = []
-    some = np.asarray(there.any(axis=1))
+    some = np.asarray(finite.any(axis=1))
     for a, b in combinations(np.flatnonzero(some).tolist(), 2):
         weights = np.array([[1.0, -1.0]])
         if design.unit == "counts":
@@ -155,21 +155,21 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
             found = weighted(design, pair, weights, 1, [a], [b], shared)
         if len(found):
             winner = a if design.sign * found.estimate[0] > 0 else b
-            parts.append(replace(found, p=np.minimum(1.0, found.p * int(there[winner].sum()))))
+            parts.append(replace(found, p=np.minimum(1.0, found.p * int(finite[winner].sum()))))
     places = np.stack(np.unravel_index(best, shape), 1)
     return (joined(parts) if parts else nothing()), np.where(some[:, None], places, none)
 
 
-def interaction(design: Design, one: str, two: str) -> float:
+def interaction(design: Design, lone: str, two: str) -> float:
     """The p of an interaction, by F over units (or the other rows), or by χ²; nan without one."""
     from scipy import special
 
     if design.unit == "none":
         return np.nan
     if design.unit == "counts":
-        d, k, n = arrange_counts(design, one, two)
-        there = np.asarray((n > 0).all(axis=(1, 2)))
-        d, k, n = d[there], k[there], n[there]
+        d, k, n = arrange_counts(design, lone, two)
+        finite = np.asarray((n > 0).all(axis=(1, 2)))
+        d, k, n = d[finite], k[finite], n[finite]
         if not len(k) or min(k.shape[1:]) < 2:
             return np.nan
         share = (k.sum(axis=(1, 2)) / n.sum(axis=(1, 2)))[:, None, None]
@@ -178,9 +178,9 @@ def interaction(design: Design, one: str, two: str) -> float:
         if min(k.sum(), (n - k).sum()) < FEWEST_COUNTS or var <= 0:
             return np.nan
     else:
-        d = arrange(design, one, two)
+        d = arrange(design, lone, two)
         # A level that was measured once scatters otherwise: its pairs are tested by themselves.
-        d = d[:, :, ~fixed_levels(design, one)][:, :, :, ~fixed_levels(design, two)]
+        d = d[:, :, ~fixed_levels(design, lone)][:, :, :, ~fixed_levels(design, two)]
         d, _ = crossed(d)
         if not d.size or min(d.shape[2:]) < 2 or len(d) < 2:
             return np.nan

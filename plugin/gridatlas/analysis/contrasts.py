@@ -143,12 +143,12 @@ def crossed(d: Floats) -> tuple[Floats, bool]:
     Where they haven't, rows of units that lack one are nan.
     """
     levels = tuple(range(2, d.ndim))
-    there = np.asarray(np.isfinite(d).all(axis=levels))
-    d = d[there.any(axis=1)][:, there.any(axis=0)]
-    there = np.asarray(np.isfinite(d).all(axis=levels))
-    whole = bool(there.all())
+    finite = np.asarray(np.isfinite(d).all(axis=levels))
+    d = d[finite.any(axis=1)][:, finite.any(axis=0)]
+    finite = np.asarray(np.isfinite(d).all(axis=levels))
+    whole = bool(finite.all())
     return (
-        d if whole else np.where(there.reshape(*there.shape, *[1] * len(levels)), d, np.nan)
+        d if whole else np.where(finite.reshape(*finite.shape, *[1] * len(levels)), d, np.nan)
     ), whole
 
 
@@ -285,10 +285,10 @@ def fixed_levels(design: Design, name: str) -> Bools:
     fixed = np.zeros(d.shape[2], bool)
     if design.unit != "replicate" or len(d) < 2:
         return fixed
-    there = np.isfinite(d)
-    low = np.where(there, d, np.inf).min(axis=0)
-    high = np.where(there, d, -np.inf).max(axis=0)
-    repeated = there.sum(axis=0) >= 2
+    finite = np.isfinite(d)
+    low = np.where(finite, d, np.inf).min(axis=0)
+    high = np.where(finite, d, -np.inf).max(axis=0)
+    repeated = finite.sum(axis=0) >= 2
     fixed = repeated.any(axis=0) & ((high == low) | ~repeated).all(axis=0)
     moving = (repeated & (high > low)).any(axis=0)
     return fixed if moving.any() else np.zeros(len(fixed), bool)
@@ -296,8 +296,8 @@ def fixed_levels(design: Design, name: str) -> Bools:
 
 def is_binary(design: Design, d: Floats) -> bool:
     """Whether values are outcomes, of 0 or all."""
-    there = d[np.isfinite(d)]
-    return bool(np.isin(there, [0.0, design.study.scale]).all())
+    finite = d[np.isfinite(d)]
+    return bool(np.isin(finite, [0.0, design.study.scale]).all())
 
 
 def _unshared(design: Design, d: Floats, first: Codes, second: Codes) -> Bools:
@@ -325,8 +325,8 @@ def own_replicates(design: Design) -> list[int]:
 
 def _welch(design: Design, d: Floats, a: int, b: int) -> Tests:
     """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom."""
-    there = np.isfinite(d)
-    rows = there[:, :, a].any(axis=0) & there[:, :, b].any(axis=0)
+    finite = np.isfinite(d)
+    rows = finite[:, :, a].any(axis=0) & finite[:, :, b].any(axis=0)
     sides = [d[:, rows, level] for level in (a, b)]
     used = int(rows.sum())
     if not used:
@@ -357,9 +357,9 @@ def _own_pairs(
     design: Design, d: Floats, first: Codes, second: Codes, shared: Scatter | None
 ) -> Tests:
     """Pairs over the units' own differences, each over the rows that both levels have."""
-    there = np.isfinite(d)
-    filled = np.where(there, d, 0.0)
-    weight = there.astype(float)
+    finite = np.isfinite(d)
+    filled = np.where(finite, d, 0.0)
+    weight = finite.astype(float)
     counts, total, squares, signs = (np.zeros(len(first)) for _ in range(4))
     n_rows = np.zeros((d.shape[2], d.shape[2]))
     by_unit = np.full((len(d), len(first)), np.nan)
@@ -408,16 +408,16 @@ def count_pairs(
     parts = []
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
-        there = (n[:, a] > 0) & (n[:, b] > 0)
-        rows = there.sum(axis=0)
+        finite = (n[:, a] > 0) & (n[:, b] > 0)
+        rows = finite.sum(axis=0)
         with np.errstate(all="ignore"):
             share = (k[:, a] + k[:, b]) / (n[:, a] + n[:, b])
             spread = share * (1 - share) * (1 / n[:, a] + 1 / n[:, b])
-            error = np.sqrt(np.where(there, spread, 0.0).sum(axis=0)) / rows * design.study.scale
-            estimate = np.where(there, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
+            error = np.sqrt(np.where(finite, spread, 0.0).sum(axis=0)) / rows * design.study.scale
+            estimate = np.where(finite, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
         df = np.where(rows > 0, np.inf, 0.0)
         p = pvalues(estimate, error, df)
-        sums = [np.where(there, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
+        sums = [np.where(finite, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
         k1, n1, k2, n2 = sums
         few = np.minimum(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS
         for at in np.flatnonzero(few & (rows > 0)).tolist():
@@ -430,10 +430,10 @@ def count_pairs(
 def discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
     """One row of outcomes 0/1 by item: the exact binomial test of those that differ."""
     difference = d[:, first] - d[:, second]
-    there = np.isfinite(difference)
-    units = there.sum(axis=0)
+    finite = np.isfinite(difference)
+    units = finite.sum(axis=0)
     estimate = mean(difference, 0)
-    ms = np.where(there, (difference - estimate) ** 2, 0.0).sum(axis=0) / np.maximum(units - 1, 1)
+    ms = np.where(finite, (difference - estimate) ** 2, 0.0).sum(axis=0) / np.maximum(units - 1, 1)
     scatter = Scatter(ms / 2, units - 1.0, np.zeros(len(ms), bool))
     found = judged(design, first, second, estimate, scatter, 2 / np.maximum(units, 1), 1)
     return replace(found, p=np.where(units >= 3, mcnemar(difference), np.nan))
@@ -491,8 +491,8 @@ def counted(
 ) -> Tests:  # fmt: skip
     """Contrasts of counts, (row, level), with the binomial error of the levels' common share."""
     labels = np.array(first, np.intp), np.array(second, np.intp)
-    there = np.asarray((n > 0).all(axis=1))
-    d, k, n = d[there], k[there], n[there]
+    finite = np.asarray((n > 0).all(axis=1))
+    d, k, n = d[finite], k[finite], n[finite]
     if not len(k):
         return nothing()
     share = k.sum(axis=1) / n.sum(axis=1)
@@ -545,27 +545,29 @@ def levels(design: Design, name: str) -> Tests:
         return nothing()
     if design.unit == "counts":
         columns = arrange_counts(design, name)
-        there = np.asarray(columns[2] > 0)
+        finite = np.asarray(columns[2] > 0)
     else:
         d = arrange(design, name)
-        there = np.isfinite(d).reshape(-1, d.shape[2])
+        finite = np.isfinite(d).reshape(-1, d.shape[2])
         has: Bools = np.asarray(np.isfinite(d).any(axis=1))
-    rows = np.asarray(there.any(axis=1))
-    kept = np.flatnonzero(there[rows].mean(axis=0) >= 0.5) if rows.any() else np.zeros(0, np.intp)
-    count = len(kept)
+    rows = np.asarray(finite.any(axis=1))
+    retained = (
+        np.flatnonzero(finite[rows].mean(axis=0) >= 0.5) if rows.any() else np.zeros(0, np.intp)
+    )
+    count = len(retained)
     if count < 2:
         return nothing()
-    weights, first, second = level_weights(kept)
+    weights, first, second = level_weights(retained)
     if design.unit == "counts":
-        of_d, k, n = (x[:, kept] for x in columns)
+        of_d, k, n = (x[:, retained] for x in columns)
         return counted(design, of_d, k, n, weights, first, second)
     if (
         design.unit == "replicate"
-        and has[:, kept].all(axis=1).sum() < 0.5 * has[:, kept].any(axis=1).sum()
+        and has[:, retained].all(axis=1).sum() < 0.5 * has[:, retained].any(axis=1).sum()
     ):
         return nothing()
     bare = replace(design, own_only=design.own_only or bool(fixed_levels(design, name).any()))
-    return weighted(bare, d[:, :, kept], weights, count - 1, first, second)
+    return weighted(bare, d[:, :, retained], weights, count - 1, first, second)
 
 
 def squares(tests: Tests) -> Floats:
@@ -577,17 +579,17 @@ def squares(tests: Tests) -> Floats:
     return np.where(trend, (count - 1) ** 2 / (steps**2).sum(), others)
 
 
-def level_weights(kept: Codes) -> tuple[Floats, list[int], list[int]]:
+def level_weights(retained: Codes) -> tuple[Floats, list[int], list[int]]:
     """Weights (contrast, level) with what they compare: each level with the others; the trend."""
-    count = len(kept)
+    count = len(retained)
     steps = np.arange(count) - (count - 1) / 2
     trend = steps / (steps**2).sum() * (count - 1)
     if count == 2:
-        return trend[None], [int(kept[-1])], [TREND]
+        return trend[None], [int(retained[-1])], [TREND]
     each = (np.eye(count) * count - 1) / (count - 1)
     return (
         np.vstack([each, trend]),
-        [*kept.tolist(), int(kept[-1])],
+        [*retained.tolist(), int(retained[-1])],
         [THE_OTHERS] * count + [TREND],
     )
 
@@ -612,11 +614,11 @@ def level_means(design: Design, name: str) -> tuple[Floats, Bools]:
     Levels that more than half of the rows lack don't count; theirs is nan.
     """
     d = by_row(design, name)
-    there = np.isfinite(d)
-    some = np.asarray(there.any(axis=1))
-    kept = there[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)
-    rows = there[:, kept].all(axis=1) & some
+    finite = np.isfinite(d)
+    some = np.asarray(finite.any(axis=1))
+    retained = finite[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)
+    rows = finite[:, retained].all(axis=1) & some
     means = np.full(d.shape[1], np.nan)
     if rows.any():
-        means[kept] = d[rows][:, kept].mean(axis=0)
+        means[retained] = d[rows][:, retained].mean(axis=0)
     return means, rows[some]

@@ -140,8 +140,10 @@ def _unanimous(page: Design, question: Question) -> str:
     elif tests.second[at] == contrasts.TREND:
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
         means, _ = contrasts.level_means(page, question.factor)
-        there = np.flatnonzero(np.isfinite(means))
-        ends = " to ".join(words.mean_text(page, float(means[of])) for of in (there[0], there[-1]))
+        finite = np.flatnonzero(np.isfinite(means))
+        ends = " to ".join(
+            words.mean_text(page, float(means[of])) for of in (finite[0], finite[-1])
+        )
         up = bool(tests.estimate[at] > 0)
         metric = page.study.table.metric.name
         text = words.trend_in_all(metric, up, factor.label, units, words.units_text(page), ends)

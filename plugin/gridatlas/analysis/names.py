@@ -74,10 +74,10 @@ def _against_base(question: Question, at: int, base: int, *, first: bool) -> str
     reach = f", {words.reach(page, p, capped=capped)}" if first else ""
     end = f"{positive_interval(question, at)} ({words.p_text(p)}){reach}."
     if base in (better, worse):
-        one, side = (better, "ahead") if worse == base else (worse, "behind")
-        values = [pair_mean(question, at, of) for of in (one, base)]
+        lone, side = (better, "ahead") if worse == base else (worse, "behind")
+        values = [pair_mean(question, at, of) for of in (lone, base)]
         line = (
-            f"{label[one]} {words.LIKELY}{side}: {values[0]} against {values[1]}"
+            f"{label[lone]} {words.LIKELY}{side}: {values[0]} against {values[1]}"
             f"{_over_rows(page, question, at)}; difference {end}"
         )
     else:
@@ -125,10 +125,10 @@ def pair_mean(question: Question, at: int, level: int) -> str:
     page, tests = question.design, question.tests
     a, b = int(tests.first[at]), int(tests.second[at])
     d = contrasts.arrange(page, question.factor)
-    there = np.isfinite(d)
-    both = there[:, :, [a, b]].all(axis=2)
+    finite = np.isfinite(d)
+    both = finite[:, :, [a, b]].all(axis=2)
     if not both.any():  # Each has replicates of its own, over the rows that both have.
-        both = there[:, :, level] & there[:, :, a].any(axis=0) & there[:, :, b].any(axis=0)
+        both = finite[:, :, level] & finite[:, :, a].any(axis=0) & finite[:, :, b].any(axis=0)
     found = float(d[:, :, level][both].mean())
     return words.mean_text(page, found, float(tests.error[at]))
 

@@ -257,7 +257,7 @@ def over_base(
     verb = "beat" if len(ahead) > 1 else "beats"
     first = f"{names} {LIKELY}{verb} {base}"
     whole = f"{first} ({', '.join(sizes)})"
-    more = [f"{one} also {two} ({size})" for one, two, size in also]
+    more = [f"{lone} also {two} ({size})" for lone, two, size in also]
     falls = [f"{name} falls behind ({size})" for name, size in behind]
     clauses = [*more, *falls]
     options = [f"{whole}; {'; '.join(clauses[:at])}" for at in range(len(clauses), 0, -1)]
@@ -302,8 +302,8 @@ def level_apart(level: str, above: bool, size: str) -> str:
     return f"{level} {LIKELY}scores {side} the others, by {size}"
 
 
-def both_levels(one: str, two: str, highest: str) -> str:
-    return f"{one} and {two} {LIKELY}score {highest}"
+def both_levels(lone: str, two: str, highest: str) -> str:
+    return f"{lone} and {two} {LIKELY}score {highest}"
 
 
 def peaks(metric: str, factor: str, first: str, last: str, highest: str) -> str:
@@ -316,9 +316,9 @@ def depends(metric: str, factor: str, first: str, last: str) -> str:
     return f"{metric} {LIKELY}depends on {factor}: from {first} to {last}"
 
 
-def stands_out(one: str, two: str, value: str, size: str, above: bool) -> str:
+def stands_out(lone: str, two: str, value: str, size: str, above: bool) -> str:
     side = "above" if above else "below"
-    return f"{one} with {two} {LIKELY}stands out: {value}, {size} {side} what its levels give"
+    return f"{lone} with {two} {LIKELY}stands out: {value}, {size} {side} what its levels give"
 
 
 def higher_at(metric: str, first: str, second: str, size: str) -> str:

@@ -25,9 +25,11 @@ def name(label: str, levels: str, role: str = "choice", **more) -> Factor:
 
 
 def table(values: np.ndarray, factors: dict[str, Factor], metric: Metric = SCORE, **more) -> Table:
-    there = np.nonzero(np.isfinite(values))
-    columns = {key: of[there] if isinstance(of, np.ndarray) else of for key, of in more.items()}
-    return Table(factors, dict(zip(factors, there, strict=True)), values[there], metric, **columns)
+    finite = np.nonzero(np.isfinite(values))
+    columns = {key: of[finite] if isinstance(of, np.ndarray) else of for key, of in more.items()}
+    return Table(
+        factors, dict(zip(factors, finite, strict=True)), values[finite], metric, **columns
+    )
 
 
 def front(study: Table):
@@ -197,7 +199,7 @@ def test_an_edge_and_where_each_is_best():
 
 def test_every_pair_with_a_control_is_compared():
     answer = front(control(seeds=5))
-    pairs = {said.levels for said in answer.assertions if said.kind == "pair"}
+    pairs = {stated.levels for stated in answer.assertions if stated.kind == "pair"}
     assert pairs == {("GRPO", "Before"), ("Control", "Before"), ("Control", "GRPO")}
 
 
@@ -562,7 +564,7 @@ def test_a_level_above_the_others_is_named_before_one_below():
 def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
     level = front(level_and_setting(6, 9))
     assert level.headline.startswith("X 4 ")
-    assert {said.kind for said in level.assertions} >= {"cell"}
+    assert {stated.kind for stated in level.assertions} >= {"cell"}
     assert "The means of its levels contain that setting." in level.evidence
     setting = front(level_and_setting(0, 9))
     assert setting.headline.startswith("X 2 with y 3 stands out: ")

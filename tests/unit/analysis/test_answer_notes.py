@@ -181,7 +181,7 @@ def test_only_what_all_readings_assert_is_asserted():
     assert both.headline == "GRPO beats Before (+25.074)"
     assert both.grade == "reading-dependent"
     assert both.evidence[-1].startswith("Another reading of the table says: GRPO beats Before")
-    assert [said.levels for said in both.assertions] == [("GRPO", "Before")]
+    assert [stated.levels for stated in both.assertions] == [("GRPO", "Before")]
 
 
 def test_readings_that_agree_change_nothing():
@@ -210,10 +210,10 @@ def test_no_answer_asserts_more_than_a_rival(shown, seed, size):
     first, second = prepare(shown), prepare(rival)
     theirs = analyse(second, facets)
     for page, answer in under_rivals(first, [second], facets).items():
-        said = {(each.kind, each.factor, each.levels) for each in answer.assertions}
-        there = theirs.get(page) if first.factors == second.factors else None
-        if there is not None:
-            assert said <= {(each.kind, each.factor, each.levels) for each in there.assertions}
+        stated = {(each.kind, each.factor, each.levels) for each in answer.assertions}
+        finite = theirs.get(page) if first.factors == second.factors else None
+        if finite is not None:
+            assert stated <= {(each.kind, each.factor, each.levels) for each in finite.assertions}
         if not answer.assertions:
             assert answer.grade not in ("clear", "likely")
 

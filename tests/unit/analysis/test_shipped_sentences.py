@@ -284,7 +284,7 @@ def test_assertions_are_typed(pages):
     assert first.grade == "likely"
     assert first.population == "for other seeds (3 here)"
     assert (first.estimate, first.low, first.high) == pytest.approx((26.05, 15.69, 36.41), abs=0.01)
-    kinds = {said.kind for said in pages["dynts", FRONT].assertions}
+    kinds = {stated.kind for stated in pages["dynts", FRONT].assertions}
     assert kinds == {"block", "trend"}
 
 
