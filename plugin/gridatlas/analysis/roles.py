@@ -13,7 +13,7 @@ from gridatlas.analysis.table import Codes, Floats
 from gridatlas.model.schema import Role
 
 REPLICATES = "seed|random_?state|fold|trial|run|rep|repeat|replicate|rng"
-ITEMS = "item|question|question_?id|doc_?id|problem|idx|example|prompt_?id"
+ITEMS = "items?|questions?|question_?id|doc_?id|problem|idx|example|prompt_?id"
 PROGRESS = "step|steps|epoch|epochs|iteration|iterations|iter|checkpoint|tokens|hour|hours|time"
 SPLITS = {"train", "training", "dev", "valid", "validation", "val", "test"}
 METRICS = (
@@ -127,8 +127,8 @@ def _guess(
 def _is_item(
     column: Codes, codes: Mapping[str, Codes], name: str, count: int, value: Floats
 ) -> bool:
-    there = value[np.isfinite(value)]
-    outcomes = len(there) and (np.isin(there, [0, 1]).all() or np.isin(there, [0, 100]).all())
+    finite = value[np.isfinite(value)]
+    outcomes = len(finite) and (np.isin(finite, [0, 1]).all() or np.isin(finite, [0, 100]).all())
     if not outcomes or count < 20:
         return False
     cell = np.zeros(len(column), np.int64)
@@ -150,6 +150,6 @@ def _are_metrics(labels: Sequence[str], column: Codes, value: Floats) -> bool:
             float(np.median(np.abs(of[np.isfinite(of)]))) if np.isfinite(of).any() else np.nan
             for of in (value[column == at] for at in range(len(labels)))
         ]
-    there = [median for median in medians if np.isfinite(median) and median > 0]
-    far = bool(there) and max(there) > 20 * min(there)
+    finite = [median for median in medians if np.isfinite(median) and median > 0]
+    far = bool(finite) and max(finite) > 20 * min(finite)
     return sum(named) >= 2 or far

@@ -138,11 +138,11 @@ def published() -> Table:
 
 def without(table: Table, name: str, level: int) -> Table:
     """The rows of all other levels of a factor."""
-    kept = table.codes[name] != level
+    retained = table.codes[name] != level
     return replace(
         table,
-        codes={key: codes[kept] for key, codes in table.codes.items()},
-        value=table.value[kept],
-        n=None if table.n is None else table.n[kept],
-        k=None if table.k is None else table.k[kept],
+        codes={key: codes[retained] for key, codes in table.codes.items()},
+        value=table.value[retained],
+        n=None if table.n is None else table.n[retained],
+        k=None if table.k is None else table.k[retained],
     )

@@ -111,13 +111,13 @@ def pages():
             "(+4.8)",
             "likely",
             [
-                "Control likely ahead: 50.0 % against 19.2 %; difference 19.8 to 41.8 (p = 0.025), "
+                "Control likely ahead: 50.0 % against 19.2 %; difference 19.8 to 41.8 (p = 0.03), "
                 "for other seeds (3 here).",
-                "GRPO likely ahead: 45.3 % against 19.2 %; difference 15.7 to 36.4 (p = 0.025).",
-                "Control likely ahead of GRPO: 2.7 to 6.8 (p = 0.025).",
+                "GRPO likely ahead: 45.3 % against 19.2 %; difference 15.7 to 36.4 (p = 0.03).",
+                "Control likely ahead of GRPO: 2.7 to 6.8 (p = 0.03).",
                 "Control is ahead of Before GRPO in 3 of 3 seeds; seeds differ by ±4.4 points.",
                 "Means over all digits of x, digits of y and temperature.",
-                "The effect of temperature depends on setting (p = 0.0046): GRPO +35.9 points at "
+                "The effect of temperature depends on setting (p = 0.043): GRPO +35.9 points at "
                 "0, +27.6 at 0.6, +14.7 at 1; Control +38.4, +35.2, +18.8.",
             ],
         ),
@@ -284,7 +284,7 @@ def test_assertions_are_typed(pages):
     assert first.grade == "likely"
     assert first.population == "for other seeds (3 here)"
     assert (first.estimate, first.low, first.high) == pytest.approx((26.05, 15.69, 36.41), abs=0.01)
-    kinds = {said.kind for said in pages["dynts", FRONT].assertions}
+    kinds = {stated.kind for stated in pages["dynts", FRONT].assertions}
     assert kinds == {"block", "trend"}
 
 
