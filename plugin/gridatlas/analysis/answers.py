@@ -260,28 +260,27 @@ def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     first = min(ranked or asked, key=lambda question: question.p)
     if names:
         first = names[0]
-    head = _unanimous(page, first)
-    unanimous = bool(head)
-    if not head and first.kind == "names":
+    heads = _unanimous(page, first)
+    unanimous = bool(heads)
+    if not heads and first.kind == "names":
         levels = page.factor(first.factor).levels
         here = present_levels(page, first.factor)
         if len(here) == 2 and len(first.tests):
             low, high = interval(first, 0)
             room = words.size_text(page, (high - low) / 2, float(first.tests.error[0]))
-            head = words.no_difference(f"{levels[here[0]]} and {levels[here[1]]}", room)
+            which = f"{levels[here[0]]} and {levels[here[1]]}"
+            heads = (words.no_difference(which, room), words.no_difference(which))
         elif len(here) <= 6:
-            head = words.no_difference(words.listed([levels[of] for of in here]))
+            heads = (words.no_difference(words.listed([levels[of] for of in here])),)
         else:
-            head = words.no_difference(
-                f"{len(here)} {words.plural(page.factor(first.factor).label)}"
-            )
-    elif not head:
+            which = f"{len(here)} {words.plural(page.factor(first.factor).label)}"
+            heads = (words.no_difference(which),)
+    elif not heads:
         labels = [page.factor(question.factor).label for question in ranked]
-        head = words.no_effect(labels or [page.factor(first.factor).label])
-    small = unanimous and prefix and first.kind != "names"
-    text = f"{prefix}{words.small(head)}" if small else f"{prefix}{words.capital(head)}"
-    if len(text) > words.LONGEST and " (" in text:
-        text = text.partition(" (")[0]
+        heads = (words.no_effect(labels or [page.factor(first.factor).label]),)
+    begin = words.small if unanimous and prefix and first.kind != "names" else words.capital
+    texts = [f"{prefix}{begin(head)}" for head in heads]
+    text = next((text for text in texts if len(text) <= words.LONGEST), texts[-1])
     evidence = []
     if unanimous:
         evidence.append(
@@ -299,8 +298,12 @@ def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     return Answer(text, (*evidence, *_failures(page)), "not-shown", first.p, words.population(page))
 
 
-def _unanimous(page: Design, question: Question) -> str:
-    """What all of 2 to 5 replicates agree on, the smallest at least a quarter of the largest."""
+def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
+    """What all of 2 to 5 replicates agree on, the smallest at least a quarter of the largest.
+
+    Returns:
+        Headlines, longest first; none where they don't agree.
+    """
     tests = question.tests
     units = page.y.shape[-1]
     if (
@@ -308,14 +311,16 @@ def _unanimous(page: Design, question: Question) -> str:
         or not 2 <= units <= 5
         or question.kind not in ("names", "axis", "condition")
     ):
-        return ""
+        return ()
     at = int(np.nanargmax(np.abs(tests.estimate)))
     factor = page.factor(question.factor)
     if question.kind == "names":
         first, second = ahead(question, at)
         by_unit = page.sign * contrasts.difference_by_unit(page, question.factor, first, second)
-        text = words.in_all(
-            factor.levels[first], factor.levels[second], units, words.units_text(page)
+        texts: tuple[str, ...] = (
+            words.in_all(
+                factor.levels[first], factor.levels[second], units, words.units_text(page)
+            ),
         )
     elif tests.second[at] == contrasts.TREND:
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
@@ -324,11 +329,14 @@ def _unanimous(page: Design, question: Question) -> str:
         ends = " to ".join(words.mean_text(page, float(means[of])) for of in (there[0], there[-1]))
         up = bool(tests.estimate[at] > 0)
         metric = page.study.table.metric.name
-        text = words.trend_in_all(metric, up, factor.label, units, words.units_text(page), ends)
+        texts = tuple(
+            words.trend_in_all(metric, up, factor.label, units, words.units_text(page), values)
+            for values in (ends, "")
+        )
     else:
-        return ""
+        return ()
     agree = len(by_unit) == units and by_unit.min() > 0 and by_unit.min() >= 0.25 * by_unit.max()
-    return text if agree else ""
+    return texts if agree else ()
 
 
 def _largest(question: Question) -> str:
@@ -466,7 +474,7 @@ def _alone(page: Design, front: Answer | None) -> Answer:
     label = study.factors[name].label
     described = _described(page, "")
     level = study.factors[name].levels[page.fixed[name]]
-    named = level if label.casefold() in level.casefold() else f"{words.capital(label)} {level}"
+    named = f"{words.capital(label)} {level}" if level[:1].isdigit() else level
     text = f"{named} alone: {described.headline}"
     evidence = [f"One {label} can't tell what others do."]
     if front is not None and not study.copies:

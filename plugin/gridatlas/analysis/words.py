@@ -127,9 +127,10 @@ def small(text: str) -> str:
 
 
 def labelled(factor: Factor, level: int) -> str:
-    """A level within a sentence: a name alone, a number with its factor."""
+    """A level within a sentence: what reads as a number with its factor, a name alone."""
     name = factor.levels[level]
-    return f"{factor.label} {name}" if factor.numbers is not None else name
+    reads_as_number = name.lstrip("+-−–±<>≤≥~≈.,$€£ ")[:1].isdigit()
+    return f"{factor.label} {name}" if factor.numbers is not None and reads_as_number else name
 
 
 def plural(label: str) -> str:
@@ -332,8 +333,8 @@ def in_all(first: str, second: str, count: int, units: str) -> str:
 
 
 def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, ends: str) -> str:
-    verb = "rises" if up else "falls"
-    return f"{metric} {verb} with {factor} in all {count} {units} ({ends}), but not shown"
+    verb, values = "rises" if up else "falls", f" ({ends})" if ends else ""
+    return f"{metric} {verb} with {factor} in all {count} {units}{values}, but not shown"
 
 
 # --- evidence -------------------------------------------------------------------------------------
