@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.axes import say_axis, say_cell, say_interaction, slopes
 from gridatlas.analysis.design import Design, Study, design, mean
-from gridatlas.analysis.names import say_blocks, say_names, say_tuned
+from gridatlas.analysis.names import compared, say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
     Question,
     ask,
@@ -21,8 +21,7 @@ from gridatlas.analysis.questions import (
     present_levels,
 )
 from gridatlas.analysis.said import (
-    Assertion,
-    Grade,
+    Answer,
     Said,
     ahead,
     graded,
@@ -33,24 +32,6 @@ from gridatlas.analysis.said import (
     tested_with,
     would_show,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a page says first.
-
-    Attributes:
-        headline: At most 90 characters if names are short, without a full stop.
-        evidence: Sentences.
-    """
-
-    headline: str
-    evidence: tuple[str, ...]
-    grade: Grade
-    p: float
-    population: str
-    assertions: tuple[Assertion, ...] = ()
-
 
 # --- an answer ------------------------------------------------------------------------------------
 
@@ -92,6 +73,7 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
         p,
         words.population(inside),
         assertions,
+        compared(asked),
     )
 
 
@@ -295,7 +277,9 @@ def _not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
         ),
     ]
     evidence = [line for line in evidence if line]
-    return Answer(text, (*evidence, *_failures(page)), "not-shown", first.p, words.population(page))
+    evidence += _failures(page)
+    population, pairs = words.population(page), compared(asked)
+    return Answer(text, tuple(evidence), "not-shown", first.p, population, (), pairs)
 
 
 def _unanimous(page: Design, question: Question) -> tuple[str, ...]:

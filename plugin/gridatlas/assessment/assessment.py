@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
-from gridatlas.assessment.answers import Answer, page_answers
-from gridatlas.assessment.answers.answer import ADVERBS
+from gridatlas.assessment.answers import grid_answers, page_answers
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
@@ -61,9 +61,7 @@ class Assessment:
     @cached_property
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
-        return page_answers(
-            self.results, self.checks, lambda: self.uncertainty.differences, self.cache, self.digest
-        )
+        return page_answers(self.results, self.checks, self.cache, self.digest)
 
     def asserts_of(self, grid: Grid) -> bool:
         """Whether a page of a grid's levels asserts anything; without facets, the study's page."""
@@ -72,13 +70,11 @@ class Assessment:
             for facet, level in zip(self.study.facets, grid.names, strict=True)
         ]
         found = (self.answers.get(page) for page in pages or [""])
-        return any(answer is not None and answer.grade in ADVERBS for answer in found)
+        return any(answer is not None and answer.asserts for answer in found)
 
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:
         """What each of its grids supports by itself, by its levels; aggregates have none."""
-        from gridatlas.assessment.answers.study import grid_answers
-
         return grid_answers(self.results)
 
     @cached_property

@@ -23,7 +23,8 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
     """What was measured, a row per value: of cells with repeats, one of each.
 
     Args:
-        shown: The chosen cells, without computed aggregates; `choose` gives them, too.
+        shown: The chosen cells, as `choose` gives them; aggregates count where there is nothing
+            else.
     """
     table = choose(study) if shown is None else shown
     at, columns, levels = _rows(study, table)
@@ -67,7 +68,11 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
 def _rows(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str, Coded[str]]]:
     """Places in the shown table, what is known at each, and what tells rows of a cell apart."""
     repeated = [reading for reading in study.accounts if reading.repeats is not None]
-    shown = np.flatnonzero(table.columns.state != ABSENT)
+    present = table.columns.state != ABSENT
+    parts_of = [any(level.aggregate for level in study.levels_of(of)) for of in table.grids]
+    measured = present & ~np.repeat(np.array(parts_of, bool), table.size)
+    has_parts = table.columns.value.known[measured].any()
+    shown = np.flatnonzero(measured if has_parts else present)
     if not repeated:
         return shown, table.columns[shown], {}
     names = list(dict.fromkeys(name for each in repeated for name in _levels(each)))
