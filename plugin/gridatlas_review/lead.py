@@ -247,7 +247,8 @@ def answer_entries(changes: Changes) -> Iterator[Entry]:
             names |= {f"{facet.id}/{level.slug}": level.label for level in levels}
         for key, now in head.answers.items():
             before = base.answers.get(key)
-            if key not in names or before is None or before.headline == now.headline:
+            repeats = (before, now) == (base.answers[""], head.answers[""])
+            if key not in names or before is None or repeats or before.headline == now.headline:
                 continue
             start = f"{names[key]}: "
             texts = (answer.headline.removeprefix(start) for answer in (before, now))

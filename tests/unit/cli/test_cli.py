@@ -122,10 +122,10 @@ def test_answers_are_printed_where_asked_for(tmp_path: Path) -> None:
     result = _run("check", str(tmp_path / "data"), "--verbose")
     assert result.exit_code == 0
     assert result.output.splitlines()[-2:] == [
-        "demo/ [described] All 2 cells score 10",
+        "demo/ [untestable] All 2 values are 10",
         "0 problems",
     ]
-    assert "[described]" not in _run("check", str(tmp_path / "data")).output
+    assert "[untestable]" not in _run("check", str(tmp_path / "data")).output
 
 
 def test_the_version_is_said() -> None:
