@@ -14,6 +14,8 @@ LIKELY = "\0"
 """Where `likely ` stands if an answer is no more than that."""
 LONGEST = 90
 """Characters of a headline."""
+ONE_OF_EACH = "for these measurements, one of each"
+"""What an answer holds for where nothing repeats the measurements."""
 TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
 PLURALS = {"seed": "seeds", "repeat": "repeats", "fold": "folds", "trial": "trials", "run": "runs",
            "replicate": "replicates", "sample": "samples"}  # fmt: skip
@@ -188,7 +190,7 @@ def population(page: Design) -> str:
         case "counts":
             return "if these questions are asked again"
         case _:
-            return "for these measurements, one of each"
+            return ONE_OF_EACH
 
 
 def headline(text: str, page: Design, prefix: str, *, likely: bool, reach: bool = True) -> str:

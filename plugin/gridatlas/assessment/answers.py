@@ -18,7 +18,7 @@ from gridatlas.analysis.design import LARGEST, Design, design, prepare
 from gridatlas.analysis.design import Study as Prepared
 from gridatlas.analysis.questions import ask, over_page
 from gridatlas.analysis.said import Answer, Assertion, Grade
-from gridatlas.analysis.words import listed
+from gridatlas.analysis.words import ONE_OF_EACH, listed
 from gridatlas.assessment.observations import observations
 from gridatlas.assessment.rivals import notes, other_readings, settled, with_reading
 from gridatlas.checks.findings import CheckResult, StudyChecks
@@ -162,6 +162,15 @@ def grid_answers(results: Results) -> dict[Levels, Answer]:
 @np.errstate(all="ignore")
 def _alone(page: Design) -> Answer:
     return answer(page, over_page(ask(page)))
+
+
+def supported(answer: Answer) -> str:
+    """What the design of a study supports, from its own answer."""
+    if answer.grade == "untestable":
+        return "no difference is tested"
+    if answer.population == ONE_OF_EACH:
+        return "one value of each: no difference is tested beyond these runs"
+    return f"answers hold {answer.population}"
 
 
 def overview_headline(answers: Iterable[Answer]) -> str:

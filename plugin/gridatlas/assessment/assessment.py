@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
-from gridatlas.assessment.answers import grid_answers, page_answers
+from gridatlas.assessment.answers import grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.noise import with_noise
@@ -112,13 +112,14 @@ class Assessments(Mapping[str, Assessment]):
         return {study_id: assessment.results for study_id, assessment in self.studies.items()}
 
     def summary(self) -> Iterator[str]:
-        """A line per study: its grids, values and readings."""
+        """A line per study: its grids, values and readings, and what its design supports."""
         for study_id, assessment in self.studies.items():
             grids = assessment.results.grids
             values = sum(int(grid.columns.value.known.sum()) for grid in grids.values())
             yield (
                 f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
-                f"{many(len(assessment.study.readings), 'reading')}"
+                f"{many(len(assessment.study.readings), 'reading')}; "
+                f"{supported(assessment.answers[''])}"
             )
 
     def __getitem__(self, study_id: str) -> Assessment:

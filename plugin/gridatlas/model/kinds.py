@@ -43,7 +43,8 @@ KINDS: Mapping[str, Kind] = {
     "duplicate-cell": Kind(
         "Two rows of a reading for one cell.",
         expected="one row per cell",
-        fix="remove one row; if they are repeats of a measurement, say repeats: mean in study.yml",
+        fix="remove one row; if they repeat a measurement, say roles: {{repeat: replicate}} in "
+        "study.yml",
     ),
     "duplicate-column": Kind(
         "Two columns of one name, or a metric with the name of another column.",
@@ -145,6 +146,10 @@ KINDS: Mapping[str, Kind] = {
         fix="write the file again",
     ),
     "not-yaml": Kind("A `study.yml` that isn't YAML, or has a key twice.", expected="YAML"),
+    "old-key": Kind(
+        "A key of `study.yml` that `roles` replaces; it is read as before (a note).",
+        expected="the roles of factors, under roles",
+    ),
     "out-of-range": Kind(
         "A value beyond the metric's `range`.",
         expected="{low} to {high}, the range of {metric} in study.yml",

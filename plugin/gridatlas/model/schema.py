@@ -426,8 +426,7 @@ class StudyFile(Entry):
     """By facet, the level to [compare](#comparisons) the others with."""
     roles: dict[str, Role] = Field(default_factory=dict)
     """What factors mean for the [answers](#roles), by column; guessed where absent. A `replicate`
-    or `item` may also be a column that is no axis or facet: it tells the rows of a cell apart, of
-    which pages show the mean.
+    or `item` may be any other column: pages show the mean of its rows.
     """
     compare: tuple[str, ...] = ()
     """Facets whose levels to [compare](#comparisons) with each other, in words of old: now
