@@ -78,10 +78,11 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
 
 
 def _prefix(page: Design) -> str:
-    parts = [
-        words.capital(words.labelled(page.factor(name), level))
+    named = [
+        (page.factor(name).levels[level], words.labelled(page.factor(name), level))
         for name, level in page.fixed.items()
     ]
+    parts = [text if text == name else words.capital(text) for name, text in named]
     return f"{', '.join(parts)}: " if parts else ""
 
 

@@ -194,9 +194,11 @@ def population(page: Design) -> str:
 
 
 def headline(text: str, page: Design, prefix: str, *, likely: bool, reach: bool = True) -> str:
-    """The whole headline, without a full stop."""
+    """The whole headline, without a full stop; names are written as given."""
     text = text.replace(LIKELY, "likely " if likely else "")
-    text = f"{prefix}{capital(text)}{suffix(page) if reach else ''}"
+    factors = page.study.factors.values()
+    is_name = any(text.startswith(f"{name} ") for of in factors for name in of.levels)
+    text = f"{prefix}{text if is_name else capital(text)}{suffix(page) if reach else ''}"
     return text if len(text) <= 2 * LONGEST else f"{text[: 2 * LONGEST - 2]} …"
 
 

@@ -157,7 +157,7 @@ def test_what_a_rival_contradicts_depends_on_the_reading(tmp_path: Path) -> None
     assert answer.grade == "reading-dependent"
     assert answer.headline == "What differs depends on which reading is right"
     assert answer.evidence[:2] == (
-        "Under the shown reading: A likely beats b, by 10.0 points, in these runs.",
+        "Under the shown reading: a likely beats b, by 10.0 points, in these runs.",
         "Under Two: No difference shown between a and b (±1.6 points).",
     )
     assert answer.assertions == ()
