@@ -348,7 +348,7 @@ def _range(page: Design) -> str:
         return ""
     places = words.shown_decimals(page)
     ends = f"{words.fixed(low, places)} to {words.with_unit(page, words.fixed(high, places))}"
-    return f"{page.study.table.metric.name} {ends}."
+    return f"{words.capital(page.study.table.metric.name)} {ends}."
 
 
 def _values(page: Design) -> tuple[float | None, float | None]:

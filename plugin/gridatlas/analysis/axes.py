@@ -41,7 +41,8 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     some = there if len(there) <= 12 else [there[0], there[-1]]
     texts = [f"{factor.levels[of]}: {values[of] if of == some[0] else bare[of]}" for of in some]
     if sum(page.factor(name).numbers is not None for name in page.varied) > 1:
-        texts[0] = f"{words.capital(factor.label)} {texts[0]}"
+        name = factor.levels[some[0]]
+        texts[0] = texts[0].replace(name, words.capital(words.labelled(factor, some[0])), 1)
     reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
     evidence = [f"{'; '.join(texts)} ({words.p_text(p)}), {reach}."]
     if naming.rule in ("trend", "tends") and page.unit in ("replicate", "block"):
