@@ -56,7 +56,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
             names = [level.label for _, level, _ in parts]
             rows = [pair for _, _, pair in parts]
             if len(parts) > 1:
-                names.append(f"Mean of {len(parts)}")
+                names.append("On average")
                 rows += whole
     first, second = (_common([pair.levels[side] for pair in rows]) for side in (0, 1))
     ratio = rows[0].unit == "×"

@@ -99,7 +99,7 @@ def test_profiles_are_the_means_of_the_benchmarks(dynts: Assessment) -> None:
 def test_a_forest_has_the_numbers_of_the_answers(dynts: Assessment) -> None:
     plot = forest_plot(dynts, dynts.study.facet("model"))
     assert plot is not None
-    names = ["AIME24", "AIME25", "AMC23", "GPQA_D", "Mean of 4"]
+    names = ["AIME24", "AIME25", "AMC23", "GPQA_D", "On average"]
     assert [row.name for row in plot.rows] == names
     for row, page in zip(plot.rows, ["aime24", "aime25", "amc23", "gpqa_d", ""], strict=True):
         answer = dynts.answers[f"benchmark/{page}" if page else "model"]
