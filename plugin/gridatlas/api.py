@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.assessment.answers import Answer
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
@@ -44,11 +44,14 @@ class OpenGrid(Grid):
         """What the values of this grid alone support.
 
         Raises:
-            LookupError: The grid is an aggregate. Use the answer of the study.
+            LookupError: The grid has none: it is an aggregate, or repeats another's numbers. Use
+                the answer of the study.
         """
-        if self.aggregate:
-            raise LookupError(f"{self.label} is an aggregate: ask the study, study.answer")
-        return self.assessment.grid_answers[self.levels]
+        found = self.assessment.grid_answers.get(self.levels)
+        if found is None:
+            why = "is an aggregate" if self.aggregate else "takes no part in the answers"
+            raise LookupError(f"{self.label} {why}: ask the study, study.answer")
+        return found
 
     def frame(self) -> pd.DataFrame:
         """The cells as a tidy pandas frame: one row per cell, in the order of the levels.

@@ -20,7 +20,7 @@ from gridatlas.analysis.descriptions import (
     value_range,
 )
 from gridatlas.analysis.design import Design, Study, design
-from gridatlas.analysis.names import say_blocks, say_names, say_tuned
+from gridatlas.analysis.names import compared, say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
     FEW_NAMES,
     Question,
@@ -80,6 +80,7 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
         p,
         words.population(inside),
         assertions,
+        compared(asked),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.axes import slopes
 from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.names import compared
 from gridatlas.analysis.questions import Question, present_levels
 from gridatlas.analysis.said import (
     Answer,
@@ -22,10 +23,11 @@ from gridatlas.analysis.said import (
 
 def prefix_of(page: Design) -> str:
     """What the page is about, as its headlines begin."""
-    parts = [
-        words.capital(words.labelled(page.factor(name), level))
+    named = [
+        (page.factor(name).levels[level], words.labelled(page.factor(name), level))
         for name, level in page.fixed.items()
     ]
+    parts = [text if text == name else words.capital(text) for name, text in named]
     return f"{', '.join(parts)}: " if parts else ""
 
 
@@ -74,33 +76,31 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     first = min(ranked or asked, key=lambda question: question.p)
     if names:
         first = names[0]
-    head = _unanimous(page, first)
-    unanimous = bool(head)
-    if not head and first.kind == "names":
+    heads = _unanimous(page, first)
+    unanimous = bool(heads)
+    if not heads and first.kind == "names":
         levels = page.factor(first.factor).spoken
         here = present_levels(page, first.factor)
         margin = page.study.table.metric.alike
         few = words.listed([levels[of] for of in here[:6]])
         whole = len(here) <= 6 and len(first.tests) == len(here) * (len(here) - 1) / 2
         if margin and whole and not page.study.log and contrasts.alike(first.tests, margin).all():
-            head = words.alike(few, words.size_text(page, margin))
+            heads = (words.alike(few, words.size_text(page, margin)),)
         elif len(here) == 2 and len(first.tests):
             low, high = interval(first, 0)
             room = words.size_text(page, (high - low) / 2, float(first.tests.error[0]))
-            head = words.no_difference(few, room)
+            heads = (words.no_difference(few, room), words.no_difference(few))
         elif len(here) <= 6:
-            head = words.no_difference(few)
+            heads = (words.no_difference(few),)
         else:
-            head = words.no_difference(
-                f"{len(here)} {words.plural(page.factor(first.factor).label)}"
-            )
-    elif not head:
+            many = f"{len(here)} {words.plural(page.factor(first.factor).label)}"
+            heads = (words.no_difference(many),)
+    elif not heads:
         labels = [page.factor(question.factor).label for question in ranked]
-        head = words.no_effect(labels or [page.factor(first.factor).label])
-    small = unanimous and prefix and first.kind != "names"
-    text = f"{prefix}{words.small(head)}" if small else f"{prefix}{words.capital(head)}"
-    if len(text) > words.LONGEST and " (" in text:
-        text = text.partition(" (")[0]
+        heads = (words.no_effect(labels or [page.factor(first.factor).label]),)
+    begin = words.small if unanimous and prefix and first.kind != "names" else words.capital
+    texts = [f"{prefix}{begin(head)}" for head in heads]
+    text = next((text for text in texts if len(text) <= words.LONGEST), texts[-1])
     evidence = []
     if unanimous:
         evidence.append(
@@ -115,11 +115,16 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
         ),
     ]
     evidence = [line for line in evidence if line]
-    return Answer(text, (*evidence, *notes(page)), "not-shown", first.p, words.population(page))
+    population, pairs = words.population(page), compared(asked)
+    return Answer(text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs)
 
 
-def _unanimous(page: Design, question: Question) -> str:
-    """What all of 2 to 5 replicates agree on, the smallest at least a quarter of the largest."""
+def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
+    """What all of 2 to 5 replicates agree on, the smallest at least a quarter of the largest.
+
+    Returns:
+        Headlines, longest first; none where they don't agree.
+    """
     tests = question.tests
     units = page.y.shape[-1]
     if (
@@ -128,15 +133,14 @@ def _unanimous(page: Design, question: Question) -> str:
         or question.p >= 1
         or question.kind not in ("names", "axis", "condition")
     ):
-        return ""
+        return ()
     at = int(np.nanargmax(np.abs(tests.estimate)))
     factor = page.factor(question.factor)
     if question.kind == "names":
         first, second = ahead(question, at)
         by_unit = page.sign * contrasts.difference_by_unit(page, question.factor, first, second)
-        text = words.in_all(
-            factor.spoken[first], factor.spoken[second], units, words.units_text(page)
-        )
+        one, two = factor.spoken[first], factor.spoken[second]
+        texts: tuple[str, ...] = (words.in_all(one, two, units, words.units_text(page)),)
     elif tests.second[at] == contrasts.TREND:
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
         means, _ = contrasts.level_means(page, question.factor)
@@ -146,11 +150,14 @@ def _unanimous(page: Design, question: Question) -> str:
         )
         up = bool(tests.estimate[at] > 0)
         metric = page.study.table.metric.name
-        text = words.trend_in_all(metric, up, factor.label, units, words.units_text(page), ends)
+        texts = tuple(
+            words.trend_in_all(metric, up, factor.label, units, words.units_text(page), values)
+            for values in (ends, "")
+        )
     else:
-        return ""
+        return ()
     agree = len(by_unit) == units and by_unit.min() > 0 and by_unit.min() >= 0.25 * by_unit.max()
-    return text if agree else ""
+    return texts if agree else ()
 
 
 def _largest(question: Question) -> str:
@@ -294,7 +301,7 @@ def alone(page: Design, front: Answer | None) -> Answer:
     label = study.factors[name].label
     described = described_only(page, "")
     level = study.factors[name].levels[page.fixed[name]]
-    named = level if label.casefold() in level.casefold() else f"{words.capital(label)} {level}"
+    named = f"{words.capital(label)} {level}" if level[:1].isdigit() else level
     text = f"{named} alone: {described.headline}"
     evidence = [f"One {label} can't tell what others do."]
     if front is not None and not study.copies:

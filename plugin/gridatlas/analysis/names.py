@@ -25,6 +25,24 @@ from gridatlas.analysis.said import (
 )
 from gridatlas.analysis.table import Bools, Floats
 
+MOST_PAIRS = 15
+"""Pairs of names up to which a page has all of them, as a picture of them can."""
+
+
+def compared(asked: Sequence[Question]) -> tuple[Assertion, ...]:
+    """The pairs that are tested, of the names that lead first."""
+    found: list[Assertion] = []
+    for question in (question for question in asked if question.kind == "names"):
+        label = question.design.factor(question.factor).levels
+        tested = np.flatnonzero(np.isfinite(question.tests.p)).tolist()
+        if len(tested) > MOST_PAIRS:
+            tested = [*ranked(question).pair.values()]
+        found += [
+            assertion(question, at, "pair", [label[of] for of in ahead(question, at)])
+            for at in tested
+        ]
+    return tuple(found)
+
 
 def say_names(question: Question) -> Said:
     """Of the pairs of names."""

@@ -51,6 +51,10 @@ class Answer:
     Attributes:
         headline: At most 90 characters if names are short, without a full stop.
         evidence: Sentences.
+        p: The largest adjusted p of what the headline asserts, from 0 to 1; nan without a test.
+        population: What it holds for: `for other seeds (15 here)`.
+        assertions: What headline and evidence assert.
+        compared: The tested pairs of names, shown or not; of many names those with the first.
     """
 
     headline: str
@@ -59,6 +63,17 @@ class Answer:
     p: float
     population: str
     assertions: tuple[Assertion, ...] = ()
+    compared: tuple[Assertion, ...] = ()
+
+    @property
+    def asserts(self) -> bool:
+        """Whether it asserts anything."""
+        return self.grade in ("clear", "likely")
+
+    @property
+    def asserted(self) -> frozenset[tuple[AssertionKind, str, tuple[str, ...], bool]]:
+        """What it asserts without its numbers, to compare with another answer."""
+        return frozenset((of.kind, of.factor, of.levels, of.estimate > 0) for of in self.assertions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ LONGEST = 90
 """Characters of a headline."""
 PLAIN = re.compile(r"[a-zµ@-]+(?![\w.])")
 """A first word that a sentence may begin with in capitals."""
+ONE_OF_EACH = "for these measurements, one of each"
+"""What an answer holds for where nothing repeats the measurements."""
 TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
 PLURALS = {"seed": "seeds", "repeat": "repeats", "fold": "folds", "trial": "trials", "run": "runs",
            "replicate": "replicates", "sample": "samples"}  # fmt: skip
@@ -136,8 +138,11 @@ def small(text: str) -> str:
 
 def labelled(factor: Factor, level: int) -> str:
     """A level within a sentence: a name alone, a number with its factor."""
-    alone = factor.numbers is None
-    return factor.spoken[level] if alone else f"{factor.label} {factor.levels[level]}"
+    if factor.numbers is None:
+        return factor.spoken[level]
+    name = factor.levels[level]
+    reads_as_number = name.lstrip("+-−–±<>≤≥~≈.,$€£ ")[:1].isdigit()
+    return f"{factor.label} {name}" if reads_as_number else name
 
 
 def plural(label: str) -> str:
@@ -201,13 +206,15 @@ def population(page: Design) -> str:
         case "counts":
             return "if these questions are asked again"
         case _:
-            return "for these measurements, one of each"
+            return ONE_OF_EACH
 
 
 def headline(text: str, page: Design, prefix: str, *, likely: bool, reach: bool = True) -> str:
-    """The whole headline, without a full stop."""
+    """The whole headline, without a full stop; names are written as given."""
     text = text.replace(LIKELY, "likely " if likely else "")
-    text = f"{prefix}{capital(text)}{suffix(page) if reach else ''}"
+    factors = page.study.factors.values()
+    is_name = any(text.startswith(f"{name} ") for of in factors for name in of.levels)
+    text = f"{prefix}{text if is_name else capital(text)}{suffix(page) if reach else ''}"
     return text if len(text) <= 2 * LONGEST else f"{text[: 2 * LONGEST - 2]} …"
 
 
@@ -346,8 +353,8 @@ def in_all(first: str, second: str, count: int, units: str) -> str:
 
 
 def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, ends: str) -> str:
-    verb = "rises" if up else "falls"
-    return f"{metric} {verb} with {factor} in all {count} {units} ({ends}), but not shown"
+    verb, values = "rises" if up else "falls", f" ({ends})" if ends else ""
+    return f"{metric} {verb} with {factor} in all {count} {units}{values}, but not shown"
 
 
 # --- evidence -------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
-from gridatlas.assessment.answers import Answer, page_answers
-from gridatlas.assessment.answers.answer import ADVERBS
+from gridatlas.assessment.answers import grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
@@ -60,9 +60,7 @@ class Assessment:
     @cached_property
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
-        return page_answers(
-            self.results, self.checks, lambda: self.uncertainty.differences, self.cache, self.digest
-        )
+        return page_answers(self.results, self.checks, self.cache, self.digest)
 
     def asserts_of(self, grid: Grid) -> bool:
         """Whether a page of a grid's levels asserts anything; without facets, the study's page."""
@@ -71,13 +69,11 @@ class Assessment:
             for facet, level in zip(self.study.facets, grid.names, strict=True)
         ]
         found = (self.answers.get(page) for page in pages or [""])
-        return any(answer is not None and answer.grade in ADVERBS for answer in found)
+        return any(answer is not None and answer.asserts for answer in found)
 
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:
         """What each of its grids supports by itself, by its levels; aggregates have none."""
-        from gridatlas.assessment.answers.study import grid_answers
-
         return grid_answers(self.results)
 
     @cached_property
@@ -118,13 +114,14 @@ class Assessments(Mapping[str, Assessment]):
         return {study_id: assessment.results for study_id, assessment in self.studies.items()}
 
     def summary(self) -> Iterator[str]:
-        """A line per study: its grids, values and readings."""
+        """A line per study: its grids, values and readings, and what its design supports."""
         for study_id, assessment in self.studies.items():
             grids = assessment.results.grids
             values = sum(int(grid.columns.value.known.sum()) for grid in grids.values())
             yield (
                 f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
-                f"{many(len(assessment.study.readings), 'reading')}"
+                f"{many(len(assessment.study.readings), 'reading')}; "
+                f"{supported(assessment.answers[''])}"
             )
 
     def __getitem__(self, study_id: str) -> Assessment:

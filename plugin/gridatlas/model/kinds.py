@@ -145,6 +145,10 @@ KINDS: Mapping[str, Kind] = {
         fix="write the file again",
     ),
     "not-yaml": Kind("A `study.yml` that isn't YAML, or has a key twice.", expected="YAML"),
+    "old-key": Kind(
+        "A key of `study.yml` that `roles` replaces; it is read as before (a note).",
+        expected="the roles of factors, under roles",
+    ),
     "out-of-range": Kind(
         "A value beyond the metric's `range`.",
         expected="{low} to {high}, the range of {metric} in study.yml",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Context, Decimal
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
@@ -87,25 +87,28 @@ def _record(entries: Iterable[object]) -> str:
 
 
 def answers_json(assessment: Assessment, into: str) -> str:
-    """The answers of all pages of a study: a list, with the page of each."""
-    study = assessment.study
-    factors = [factor.id for factor in (*study.facets, *study.varied)]
+    """The answers of all pages of a study: a list, with the page of each; no absent values."""
     content = [
         {
-            "page": posixpath.join(into, study.id, page, ""),
+            "page": posixpath.join(into, assessment.study.id, page, ""),
             "grade": answer.grade,
-            "sentence": answer.sentence,
-            "evidence": [asdict(reason) for reason in answer.evidence],
-            "test": answer.test or None,
-            "p": answer.p,
-            "cells": [
-                dict(zip(factors, (*levels, *point), strict=False))
-                for levels, point in answer.cells
-            ],
+            "sentence": answer.headline,
+            "evidence": answer.evidence,
+            **_known({"p": answer.p, "population": answer.population}),
+            "assertions": [_known(asdict(assertion)) for assertion in answer.assertions],
         }
         for page, answer in assessment.answers.items()
     ]
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _known(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that aren't empty; of numbers those that are finite."""
+    return {
+        name: value
+        for name, value in entry.items()
+        if value != "" and (not isinstance(value, float) or isfinite(value))
+    }
 
 
 def to_json(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None = None) -> str:

@@ -143,10 +143,13 @@ def _outcomes_of(study: Study, levels: Levels, point: Point, cell: Cell) -> Outc
     Where each unit is a sample of its own, such as a training seed, to pair items would test these
     trained models only.
     """
-    run = study.runs.get(cell.run)
-    if run is None or run.stderr_over != "items" or cell.value is None:
-        return None
-    return run.outcomes.get((levels, point))
+    return None if cell.value is None else outcomes_in(study, (levels, point), cell.run)
+
+
+def outcomes_in(study: Study, at: tuple[Levels, Point], run_id: str) -> Outcomes | None:
+    """What a run gave in a cell item by item; None where it isn't known."""
+    run = study.runs.get(run_id)
+    return run.outcomes.get(at) if run is not None and run.stderr_over == "items" else None
 
 
 CELLS_UP_TO = 100_000

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gridatlas.analysis import cells, contrasts, questions
+from gridatlas.analysis import cells, contrasts, questions, words
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
@@ -568,3 +568,38 @@ def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
     assert "The means of its levels contain that setting." in level.evidence
     setting = front(level_and_setting(0, 9))
     assert setting.headline.startswith("X 2 with y 3 stands out: ")
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("0.6", "temperature 0.6"),
+        ("-1", "temperature -1"),
+        ("≥ 3", "temperature ≥ 3"),
+        ("7B", "temperature 7B"),
+        ("Greedy", "Greedy"),
+        ("Temperature 0.6", "Temperature 0.6"),
+    ],
+)
+def test_a_level_that_reads_as_a_number_is_named_with_its_factor(label: str, text: str) -> None:
+    factor = Factor("temperature", (label,), "condition", (0.0,))
+
+    assert words.labelled(factor, 0) == text
+
+
+def test_a_headline_too_long_loses_its_values_and_nothing_else() -> None:
+    falls = 70 - np.linspace(0, 1, 5)[:, None] * np.array([[16.0, 30, 55]])
+    study = table(
+        np.round(falls, 1),
+        {
+            "temperature": number("evaluation temperature", [0, 0.3, 0.6, 0.9, 1], "condition"),
+            "seed": name("training seed", "1 2 3", "replicate"),
+        },
+        replace(SCORE, name="Exact accuracy (pass@1)"),
+    )
+
+    answer = front(study)
+
+    assert answer.grade == "not-shown"
+    assert answer.headline.startswith("Exact accuracy (pass@1) falls with evaluation temperature")
+    assert answer.headline.endswith(" in all 3 training seeds, but not shown")

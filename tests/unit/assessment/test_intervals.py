@@ -47,7 +47,7 @@ SHARES = (
     "x: rate\ny: depth\n"
 )
 SEEDS = (
-    "facets: [seed]\nreplicates: seed\n"
+    "facets: [seed]\nroles: {seed: replicate}\n"
     "factors: {seed: {levels: [%s{id: mean, aggregate: {by: mean}}]}}\n"
 )
 
@@ -225,7 +225,7 @@ def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStud
 
 def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study: MakeStudy) -> None:
     more = (
-        "facets: [task, seed]\nreplicates: seed\nfactors:\n"
+        "facets: [task, seed]\nroles: {seed: replicate}\nfactors:\n"
         "  task: {levels: [a, b, {id: both, aggregate: {by: mean}}]}\n"
         "  seed: {levels: [1, 2, 3, {id: mean, aggregate: {by: mean}}]}\n"
     )
@@ -245,7 +245,9 @@ def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study: MakeStud
 
 
 def _repeats(make_study: MakeStudy, *rows: str) -> Results:
-    return analyse(make_study(SHARES + "repeats: mean\n", table("rate,depth,value,n", *rows)))
+    return analyse(
+        make_study(SHARES + "roles: {repeat: replicate}\n", table("rate,depth,value,n", *rows))
+    )
 
 
 def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStudy) -> None:
@@ -297,7 +299,7 @@ def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy
 
 def test_no_default_is_found_by_trials_of_repeats(make_study: MakeStudy) -> None:
     more = (
-        "facets: [b]\nrepeats: mean\ntrials: {items: b}\n"
+        "facets: [b]\nroles: {repeat: replicate}\ntrials: {items: b}\n"
         "factors: {b: {levels: [{id: p, items: 100}, {id: q, items: 50}]}}\n"
     )
     rows = [f"{b},{x},1,{v}" for b, x, v in product("pq", (1, 2), (40, 50))]
@@ -311,7 +313,7 @@ def test_no_default_is_found_by_trials_of_repeats(make_study: MakeStudy) -> None
 
 
 def test_levels_with_repeats_are_not_tested_by_their_trials(make_study: MakeStudy) -> None:
-    more = "facets: [b]\ncompare: [b]\nrepeats: mean\n"
+    more = "facets: [b]\nroles: {b: choice, repeat: replicate}\n"
     rows = [f"{b},1,1,{v},100" for b, v in product("pq", (40, 50))]
     results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n", *rows)))
     (difference,) = differences(results, results.study.facets[0])
@@ -375,7 +377,7 @@ def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
 
 
 def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) -> None:
-    more = "facets: [b]\ncompare: [b]\n"
+    more = "facets: [b]\nroles: {b: choice}\n"
     for stderr, differ in (("", 1), ("9", 0)):
         rows = (f"p,1,1,50,200,{stderr}", f"q,1,1,70,200,{stderr}")
         results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n,stderr", *rows)))

@@ -231,7 +231,7 @@ def test_a_study_without_runs_and_script_has_nothing_to_reproduce(make_study: Ma
 
 # --- item by item -------------------------------------------------------------------------------
 
-LEVELS = "compare: [model]\n"
+LEVELS = "roles: {model: choice}\n"
 BEFORE, AFTER = [1] * 10 + [0] * 30, [1] * 10 + [1] * 7 + [0] * 23
 
 
