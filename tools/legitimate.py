@@ -139,7 +139,7 @@ def legitimate(number: int, seed: str = "legitimate") -> tuple[str, Study]:
         trials=None,
         readings=(Reading("cells", "cells", ReadingEntry(id="cells", file="cells.csv"), table),),
         reconcile="primary",
-        replicates="g" if grids > 1 else "",
+        roles={"g": "replicate"} if grids > 1 else {},
         folder="legitimate",
     )
     return f"{number}: {metric}, {writer}, {grids} grids of {width} × {height}", study
