@@ -241,7 +241,8 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     ]
     lines[0] = "a,0,0,,oom"
     study = make_study(
-        HEAD + "facets: [model]\ncompare: [model]\n", table("model,rate,depth,value,state", *lines)
+        HEAD + "facets: [model]\nroles: {model: choice}\n",
+        table("model,rate,depth,value,state", *lines),
     )
     results = analyse(study)
     (difference,) = differences(results, study.facet("model"))
@@ -313,7 +314,7 @@ def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> No
 def _counts(make_study: MakeStudy, columns: int, rows: int) -> Results:
     head = (
         'format: 1\ntitle: T\nmetric: {name: Pass@1, better: higher, unit: "%", range: [0, 100]}\n'
-        "x: rate\ny: depth\nfacets: [task, model]\ncompare: [model]\ntrials: {items: task}\n"
+        "x: rate\ny: depth\nfacets: [task, model]\nroles: {model: choice}\ntrials: {items: task}\n"
         "factors: {task: {levels: [{id: p, items: 4}, {id: q, items: 4}]}}\n"
     )
     lines = [

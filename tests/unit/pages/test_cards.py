@@ -148,7 +148,7 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
 
 def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
     study = make_study(
-        COUNTED + "facets: [model]\ncompare: [model]\n",
+        COUNTED + "facets: [model]\nroles: {model: choice}\n",
         table("model,rate,depth,value", "a,1,1,5", "b,1,1,7.5", "a,2,1,5"),
     )
     (difference,) = differences(analyse(study), study.facet("model"))

@@ -103,7 +103,9 @@ def test_computed_numbers_have_digits_that_mean_something(
     make_study: MakeStudy, values: tuple[str, ...], mean: str, stderr: str
 ) -> None:
     rows = (f"1,1,{value}" for value in values)
-    grid = analyse(make_study("repeats: mean\n", table("rate,depth,value", *rows))).grid()
+    grid = analyse(
+        make_study("roles: {repeat: replicate}\n", table("rate,depth,value", *rows))
+    ).grid()
     [cell] = csv.DictReader(io.StringIO(to_csv(grid), newline=""))
     assert (cell["value"], cell["stderr"]) == (mean, stderr)
 
