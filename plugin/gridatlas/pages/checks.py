@@ -22,6 +22,7 @@ from gridatlas.pages.filters import (
     claim_outcome,
     described_by,
 )
+from gridatlas.pages.trust import disputes
 
 Sign = Literal["passed", "found", "nothing"]
 RANK: Mapping[str, int] = {"problem": 0, "accepted": 1, "note": 2}
@@ -146,11 +147,12 @@ def check_counts(assessment: Assessment) -> CheckCounts:
         if cell.value is not None
     )
     shown = [
-        cell
+        (grid, (x.key, y.key), cell)
         for grid in assessment.results.grids.values()
         if not grid.aggregate
-        for _, _, cell in grid.points()
+        for x, y, cell in grid.points()
     ]
+    is_disputed = disputes(assessment)
     accepted = sum(finding.accepted is not None for finding in findings)
     minor = sum(weight(finding) == "note" for finding in findings)
     return CheckCounts(
@@ -158,8 +160,10 @@ def check_counts(assessment: Assessment) -> CheckCounts:
         readings=len(accounts),
         compared=sum(number > 1 for number in given.values()),
         differ=len(assessment.agreement.disagreements),
-        disputed=sum(cell.state == "disputed" for cell in shown),
-        cells=sum(cell.value is not None or cell.state == "disputed" for cell in shown),
+        disputed=sum(
+            cell.state == "disputed" and is_disputed(grid, point) for grid, point, cell in shown
+        ),
+        cells=sum(cell.value is not None or cell.state == "disputed" for _, _, cell in shown),
         checkable=len(claims) - outcomes[NOT_CHECKABLE],
         contradicted=sum(outcomes[verdict] for verdict in CONTRADICTED),
         broken=outcomes[WRONG],

@@ -34,6 +34,7 @@ from gridatlas.model.format import (
 )
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Level, Point, Progress, Reading, Study, inline
+from gridatlas.pages.trust import SecondReading
 from gridatlas.table.items import trials
 from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import Summary, summarise
@@ -244,6 +245,29 @@ def _may_share_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> bool:
     return any(uncertainty.of(grid).same_items is not False for grid in grids)
 
 
+DIFFERING_LEVELS = 4
+"""Levels whose readings differ up to which a sentence names each."""
+
+
+def agreement_by_level(second: SecondReading) -> str:
+    """`8 of 32 cells of R1-Qwen and all 40 of R1-Llama`; never two levels together."""
+    if len(second.by_level) < 2:
+        return f"{second.cells.passed:,} of {many(second.cells.of, 'shared cell')}"
+    differ = [(label, cells) for label, cells in second.by_level if cells.failed]
+    rest = [(label, cells) for label, cells in second.by_level if not cells.failed]
+    texts = [
+        f"{cells.passed:,} of {many(cells.of, 'cell')} of {label}"
+        for label, cells in differ[:DIFFERING_LEVELS]
+    ]
+    if len(differ) > DIFFERING_LEVELS:
+        texts.append(f"part of those of {len(differ) - DIFFERING_LEVELS:,} more")
+    if len(rest) > 2:
+        texts.append(f"all cells of {len(rest):,} others")
+    else:
+        texts += [f"all {cells.of:,} of {label}" for label, cells in rest]
+    return _and(texts)
+
+
 def in_units(progress: Progress) -> str:
     """How far a run is with a cell: `1 of 2 units of work`."""
     return f"{progress.done} of {many(progress.of, 'unit')} of work"
@@ -327,6 +351,7 @@ GLOBALS: Mapping[str, Any] = {
     "verdicts": in_words,
     "all_verdicts": VERDICTS,
     "trials_text": _trials_text,
+    "agreement_by_level": agreement_by_level,
     "claim_outcome": claim_outcome,
     "verdict_text": _verdict_text,
     "claim_counts": _claim_counts,
