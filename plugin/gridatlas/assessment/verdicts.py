@@ -240,7 +240,7 @@ class Site:
             for question in self.asked(fixed)
             if question.kind in KINDS[kind] and name in ("", question.factor)
         ]
-        if statements.asserts_sameness(text):
+        if kind not in ("setting", "level") and statements.asserts_sameness(text):
             if self.margin is None:
                 return replace(found, needs_margin=True)
             each = [statements.alike(question.tests, self.margin) for question in questions]

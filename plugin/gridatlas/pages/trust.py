@@ -225,12 +225,11 @@ def disputes(assessment: Assessment) -> Callable[[Grid, Point], bool]:
         )
 
     def is_disputed(grid: Grid, point: Point) -> bool:
-        given = {
-            reading: cell.value
-            for reading, cell in readings_at(grid, point)
-            if cell.value is not None
-        }
-        return len({value for reading, value in given.items() if stands_up(reading, given)}) > 1
+        given = [
+            (of, cell.value) for of, cell in readings_at(grid, point) if cell.value is not None
+        ]
+        every = [reading for reading, _ in given]
+        return len({value for reading, value in given if stands_up(reading, every)}) > 1
 
     return is_disputed
 
