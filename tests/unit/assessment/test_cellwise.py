@@ -58,14 +58,13 @@ def test_a_region_in_words(
     assert region(study, cells, among) == words
 
 
-def test_what_holds_in_every_seed(study: Study) -> None:
+def test_cells_are_counted_seed_by_seed(study: Study) -> None:
     first = CellTests(study, ALL, box("12", "123"), box("4", "1"), "a test")
     second = CellTests(study, ALL, box("12", "12"), box("34", "1"), "a test")
     both = first.both(second)
     assert both.sentence + both.where == (
-        "Cell by cell, in every seed, 4 of 12 are significantly higher and 1 lower (a test). The "
-        "higher ones are those with rate 1 to 2 and depth 1 to 2. The lower one is that with rate "
-        "4 and depth 1."
+        "Significant by seed: 6 and 4 cells higher; 1 and 2 lower (a test). Higher in each seed: "
+        "those with rate 1 to 2 and depth 1 to 2. Lower in each seed: that with rate 4 and depth 1."
     )
     turned = second.turned
     assert turned.sentence + turned.where == (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from gridatlas.analysis.words import cells_by_unit
 from gridatlas.model.study import Factor, Point, Study, inline
 
 
@@ -16,7 +17,7 @@ class CellTests:
         cells: Those that are tested.
         higher, lower: Those that are significantly higher, or lower, in the first level; over
             several seeds in each of them.
-        seeds: Their number; 1 where nothing repeats the cells.
+        counts: How many are higher, and lower, in each seed; empty where nothing repeats the cells.
     """
 
     study: Study
@@ -24,12 +25,18 @@ class CellTests:
     higher: frozenset[Point]
     lower: frozenset[Point]
     test: str
-    seeds: int = 1
+    counts: tuple[tuple[int, int], ...] = ()
 
     @property
     def turned(self) -> CellTests:
         """The second level against the first."""
-        return replace(self, higher=self.lower, lower=self.higher)
+        counts = tuple((lower, higher) for higher, lower in self.counts)
+        return replace(self, higher=self.lower, lower=self.higher, counts=counts)
+
+    @property
+    def by_seed(self) -> tuple[tuple[int, int], ...]:
+        """How many are higher, and lower, in each seed; of one as well."""
+        return self.counts or ((len(self.higher), len(self.lower)),)
 
     def both(self, other: CellTests) -> CellTests:
         """What holds in the seeds of these tests, and in those of others."""
@@ -39,16 +46,18 @@ class CellTests:
             self.higher & other.higher,
             self.lower & other.lower,
             self.test,
-            self.seeds + other.seeds,
+            self.by_seed + other.by_seed,
         )
 
     @property
     def sentence(self) -> str:
-        """In words: `Cell by cell, 27 of 36 are significantly higher and 1 lower`."""
-        everywhere = ", in every seed" if self.seeds > 1 else ""
+        """In words: `Cell by cell, 27 of 36 are significantly higher and 1 lower`; seed by seed."""
+        if self.counts:
+            higher, lower = zip(*self.counts, strict=True)
+            return f"Significant by seed: {cells_by_unit(higher, lower)[:-1]} ({self.test})."
         verb = "is" if 1 in (len(self.higher), len(self.cells)) else "are"
         return (
-            f"Cell by cell{everywhere}, {len(self.higher):,} of {len(self.cells):,} {verb} "
+            f"Cell by cell, {len(self.higher):,} of {len(self.cells):,} {verb} "
             f"significantly higher and {len(self.lower):,} lower ({self.test})."
         )
 
@@ -60,7 +69,11 @@ class CellTests:
             where = region(self.study, cells, self.cells)
             if where:
                 ones = f"{word} one is" if len(cells) == 1 else f"{word} ones are"
-                text += f" The {ones} {where}."
+                text += (
+                    f" {word.capitalize()} in each seed: {where}."
+                    if self.counts
+                    else f" The {ones} {where}."
+                )
         return text
 
 

@@ -153,7 +153,7 @@ class GapAnswer:
         """What is left of a region that is named over several seeds, by its mean in each."""
         study = cellwise.study
         chosen = max(cellwise.higher, cellwise.lower, key=len)
-        if cellwise.seeds == 1 or not region(study, chosen, cellwise.cells):
+        if not cellwise.counts or not region(study, chosen, cellwise.cells):
             return ""
         means = [
             float(np.mean([pair.difference(point) for point in cellwise.cells - chosen]))
