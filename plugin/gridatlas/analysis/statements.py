@@ -82,6 +82,8 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
 
 CELLS = "cells"
 """The axis that several are merged into."""
+ALL_CELLS, NEAREST = 300, 50
+"""Cells up to which the best is compared with all others; and with how many of more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,10 +213,14 @@ def best_inside(study: Study, at: Mapping[str, Codes], inside: Bools, sign: int)
     top = int(means.argmax())
     if not marked[top]:
         return 1.0
-    tests = contrasts.pairs(
-        page, CELLS, [(top, other) for other in np.flatnonzero(~marked).tolist()]
-    )
-    if len(tests) < (~marked).sum():
+    others = np.flatnonzero(~marked)
+    if len(marked) > ALL_CELLS:
+        # Of very many, those nearest to the best decide.
+        others = others[np.argsort(-means[others], kind="stable")[:NEAREST]]
+        page, top = _only(page, np.r_[top, others]), 0
+        others = np.arange(1, len(others) + 1)
+    tests = contrasts.pairs(page, CELLS, [(top, other) for other in others.tolist()])
+    if len(tests) < len(others):
         return np.nan
     ahead = sign * page.sign * tests.estimate > 0
     p = np.where(ahead, tests.p / 2, 1 - tests.p / 2) * (len(marked) - 1)
