@@ -157,6 +157,8 @@ BY_COUNTS = {
     f"{G}.best.all_at(rate=0.1)": "contrary-shown",
     f"{G}.worst.all_at(rate=0.3)": "contrary-shown",
     f"({G} > {H}).any": "holds",
+    # Says that most cells go the other way than they do.
+    f"({H} > {G}).share >= 0": "holds-within-noise",
     f"{G}.row(10).best.all_at(rate=0.3)": "holds",
     f"{G}.best.all_at(rate=[0.2, 0.3, 0.4])": "holds",
     f"{G}.row(10).trend('rate') > {H}.row(10).trend('rate')": "holds",
