@@ -273,6 +273,11 @@ def _reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
     return replace(study, factors=factors, y=y, k=k, n=n)
 
 
+def reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
+    """The study with some levels of a factor only; which blocks move together is found anew."""
+    return _grouped(_reduced(study, name, levels))
+
+
 def _at_the_end(study: Study) -> Study:
     """Points along a run are no observations of their own: each run has the value of its last."""
     for name in [name for name, factor in study.factors.items() if factor.role == "progress"]:

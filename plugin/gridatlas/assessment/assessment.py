@@ -11,9 +11,9 @@ from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
 from gridatlas.assessment.answers import grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.noise import with_noise
 from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
-from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty
+from gridatlas.assessment.uncertainty import Uncertainty
+from gridatlas.assessment.verdicts import with_verdicts
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
@@ -28,7 +28,7 @@ class Assessment:
     """One study with everything that is found out about it; statistics when first asked for.
 
     Attributes:
-        judged: Its claims by the printed values alone; `claims` has what chance may show, too.
+        judged: Its claims by the printed values alone; `claims` has the verdicts, too.
         cache: Folder of the cache of statistics; None caches nothing.
         digest: A hash of the files that it was read from; None where it isn't known.
     """
@@ -51,11 +51,8 @@ class Assessment:
 
     @cached_property
     def claims(self) -> tuple[Judged, ...]:
-        """Its claims, with whether those that hold are within noise."""
-        return with_noise(self.judged, self.results, self._tests_at)
-
-    def _tests_at(self, levels: Levels) -> GridUncertainty:
-        return self.uncertainty.at(levels)
+        """Its claims, with the verdicts on them."""
+        return with_verdicts(self.judged, self.results, self.checks, self.cache, self.digest)
 
     @cached_property
     def answers(self) -> Mapping[str, Answer]:

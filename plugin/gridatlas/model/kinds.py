@@ -35,6 +35,12 @@ KINDS: Mapping[str, Kind] = {
     "claim-not-as-recorded": Kind("A claim with an unexpected result."),
     "claim-undecidable": Kind("A claim that needs an absent cell."),
     "claim-without-check": Kind("A claim with neither `check` nor `not_checkable`, or with both."),
+    "claim-without-question": Kind(
+        "A claim that says more than its numbers, without `about` (a note).",
+        expected="about, with the question of the site whose test the sentence obeys",
+        fix="say about: axis NAME, setting, pair, interaction or level; without it the verdict is "
+        "at most Holds as printed",
+    ),
     "control-character": Kind(
         "A character that can't be shown, such as a null byte.",
         expected="text without control characters",

@@ -317,6 +317,9 @@ class ClaimEntry(Entry):
     """The expected result; `unknown` if a cell is absent."""
     not_checkable: Text | None = None
     """Instead of `check`: why no expression can check the sentence."""
+    about: str | None = Field(default=None, pattern=r"^(axis \S+|setting|pair|interaction|level)$")
+    """The site's own question whose test a sentence obeys that says more than its numbers:
+    `axis NAME`, `setting`, `pair`, `interaction` or `level`."""
 
 
 class AcceptedEntry(Entry):

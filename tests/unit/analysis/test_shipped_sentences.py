@@ -1,11 +1,12 @@
 """The sentences of this repository's studies, whole, with their p-values and intervals."""
 
+import numpy as np
 import pytest
 from shipped_columns import digits, dynts, published
 
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
-from gridatlas.analysis.statements import compared, higher_and_lower
+from gridatlas.analysis.statements import arranged, contrast, higher_and_lower
 
 STUDIES = {
     "dynts": (dynts, ["model", "benchmark"]),
@@ -301,11 +302,16 @@ def test_cells_are_counted_seed_by_seed():
 
 def test_a_statement_has_the_test_of_the_site():
     study = prepare(digits(1))
-    mine = compared(study, {"setting": 2}, {"setting": 0})
-    theirs = compared(study, {"setting": 2, "temperature": 1}, {"setting": 0, "temperature": 1})
+
+    def compared(**levels):
+        found = arranged(study, {k: np.array(v) for k, v in levels.items()}, np.array([1.0, -1.0]))
+        return contrast(found)
+
+    mine = compared(setting=[2, 0])
+    theirs = compared(setting=[2, 0], temperature=[1, 1])
     assert mine.estimate == pytest.approx([30.8], abs=0.01)
     assert mine.p == pytest.approx([0.0068], abs=0.0001)
     assert theirs.p == pytest.approx([0.0025], abs=0.0001)
-    other = compared(study, {"setting": 2, "temperature": 0}, {"setting": 0, "temperature": 2})
+    other = compared(setting=[2, 0], temperature=[0, 2])
     assert len(other) == 1
     assert design(study).unit == "replicate"

@@ -236,7 +236,10 @@ CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
         edited(('model="large") >', 'model="large") <'), name="study.yml"),
         {
             "verdict": ["❌ Needs attention: 1 statement not as expected."],
-            "claims": ["New, and false, expected true / “Large is ahead everywhere.”"],
+            "claims": [
+                "New, and false (the contrary is shown), expected true / “Large is ahead "
+                "everywhere.”"
+            ],
         },
     ),
     "a claim worded otherwise": (
@@ -1670,7 +1673,7 @@ def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) ->
         "Newly fails: Printed aggregates against their parts",
         "R1-Qwen \\| AIME24: readings disagree now on 1 cell",
         "Added: Benchmark MATH, with 2 grids and 40 values",
-        "Before true (within noise), now true: “The highest values (88.5) appear at multiple ",
+        "Before true (within noise), now true (untested): “The global peak (49.7) is at ",
     ):
         assert part in text
     assert (
