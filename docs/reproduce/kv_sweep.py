@@ -98,6 +98,7 @@ import click
 
 from gridatlas.meter import report
 from gridatlas_reproduce.kv import vllm_batches as vllm
+from gridatlas_reproduce.kv.method import deviations_of
 from gridatlas_reproduce.kv.models import (
     ModelChoice,
     about_model,
@@ -368,6 +369,7 @@ def main(
         sweep = batch.shaped(sweep, choice, asked, options)
         own = sweep.settings()
     else:
+        sweep = replace(sweep, sampling=replace(sweep.sampling, order=vllm.ORDER))
         own = vllm_settings(sweep, answers)
     settings = own | options.settings() | trained
     units = sweep.units([question.id for question in asked])
@@ -379,6 +381,7 @@ def main(
         seeds=options.seed,
         model=about,
         data=questions.about(),
+        deviations=deviations_of(sweep),
     )
     if given("out").name == "DEFAULT":
         options = replace(options, out=options.out / plan.run)

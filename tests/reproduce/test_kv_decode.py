@@ -252,15 +252,24 @@ def test_first_token_and_the_end_are_recorded(models: Models) -> None:
 
 
 @pytest.mark.parametrize(
-    "sampling", [Sampling(), Sampling(1.3, 0.5, 7), Sampling(1.0, 1.0, 100), Sampling(0.1)]
+    "sampling",
+    [
+        Sampling(),
+        Sampling(2.0),
+        Sampling(1.3, 0.5, 7),
+        Sampling(1.0, 1.0, 100),
+        Sampling(0.1),
+        Sampling(3.0, 0.95, 5),
+    ],
 )
-def test_tokens_are_drawn_with_the_probabilities_of_transformers(sampling: Sampling) -> None:
+def test_tokens_are_drawn_with_the_published_probabilities(sampling: Sampling) -> None:
+    """Temperature, then top-p, then top-k, as transformers would apply them in this order."""
     logits = torch.randn(1, 60, generator=torch.Generator().manual_seed(1)) * 3
     warped = logits
     for warper in (
         TemperatureLogitsWarper(sampling.temperature),
-        TopKLogitsWarper(sampling.top_k),
         TopPLogitsWarper(sampling.top_p),
+        TopKLogitsWarper(sampling.top_k),
     ):
         warped = warper(None, warped)
     wanted = torch.softmax(warped.double(), dim=-1)[0]
@@ -270,6 +279,12 @@ def test_tokens_are_drawn_with_the_probabilities_of_transformers(sampling: Sampl
     shares = torch.bincount(tokens, minlength=60).double() / number
     assert not shares[wanted == 0].any()
     assert float((shares - wanted).abs().max()) < 2 / number
+
+
+def test_logits_that_are_no_numbers_are_told() -> None:
+    logits = torch.full((2, 60), float("nan"))
+    with pytest.raises(CannotRun, match="aren't numbers: they are too large for this dtype"):
+        drawn(logits, torch.zeros(2, dtype=torch.float64), Sampling())
 
 
 # --- what is refused ------------------------------------------------------------------------------

@@ -147,6 +147,10 @@ def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) ->
     assert manifest["data"]["id"] == "q.jsonl"
     assert manifest["settings"]["predictor"] == about["sha256"]
     assert manifest["settings"]["ratios"] == ["0.1", "0.5"]
+    assert manifest["settings"]["sampling"]["order"] == "temperature, top_p, top_k"
+    assert manifest["settings"]["grader"] == 2
+    assert manifest["deviations"]["dtype"] == 'It is "float32". Published: "float16".'
+    assert "pruned together" in manifest["deviations"]["batches"]
     rows = read(here / "runs" / family)
     assert len(rows) == 2 * 2 * 3
     per_token = 2 * 2 * 2 * 8 * 4  # keys and values, layers, heads, their width, bytes
@@ -279,13 +283,13 @@ def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
         "60.3 million tokens to decode at 1,973 per second (assumed: 7,000 tokens per answer, and "
         "2 times the time in which an H100 reads weights and caches, at least 25 ms, for a step "
         "with 80% of the rows busy; --measure 20 replaces all of it)\n"
-        "GPU time, an estimate: 8 h 30 min, 21.23 at 2.50 per hour\n"
+        "GPU time, an estimate: 8 h 29 min, 21.23 at 2.50 per hour\n"
     )
     loop = run("kv_sweep", *given, "--decoder", "loop")
     assert loop.output == (
         "3,960 units: 20 cells × 198 questions, 5 samples each\n"
         "324,403,200 tokens at most (16,384 per answer)\n"
-        "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 rows of at most 5,000 tokens), "
+        "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 rows of at most 5,001 tokens), "
         "spare 1.5\n"
         "GPU time, an estimate at 30 ms a step: 4 d 20 h with 8,000 tokens per answer, 16 d 9 h "
         "if all run to the limit\n"

@@ -85,7 +85,7 @@ def test_requests_are_those_of_our_own_prompts(run: Run, here: Path) -> None:  #
     assert done.stdout.splitlines() == [
         "pip install vllm   # in an environment of its own",
         f"vllm run-batch -i runs/requests.jsonl -o runs/requests-answers.jsonl --model "
-        f"{here}/qwen2 --dtype bfloat16 --max-model-len 1060 --generation-config vllm",
+        f"{here}/qwen2 --dtype float16 --max-model-len 1060 --generation-config vllm",
     ]
     text = (here / "runs" / "requests.jsonl").read_text()
     lines = [json.loads(line) for line in text.splitlines()]

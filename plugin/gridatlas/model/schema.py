@@ -381,6 +381,8 @@ class ReproduceEntry(Entry):
     setting, `model.id` and `data.id` say what ran: `model.id: {model: {small: org/small-1b}}`
     is a value by the level of a factor.
     """
+    deviations: dict[str, Text] = Field(default_factory=dict)
+    """In what the script isn't as published, by names of yours. The page Reproduction lists it."""
 
 
 class StudyFile(Entry):

@@ -28,6 +28,8 @@ from gridatlas_reproduce.kv.choices import boxes, choice_of, meant_boxes, plain
 from gridatlas_reproduce.kv.questions import Question
 from gridatlas_reproduce.runner.errors import CannotRun
 
+GRADER = 2
+"""Of the rules below: with other rules the same texts may have other grades."""
 END_OF_THOUGHT = "</think>"
 SECONDS = 20.0
 """CPU time for one answer; after it the answer counts as wrong."""

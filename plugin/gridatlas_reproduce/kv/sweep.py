@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from gridatlas_reproduce.kv.batches import Batch, slots_for
+from gridatlas_reproduce.kv.grading import GRADER
 from gridatlas_reproduce.kv.questions import Profile
 from gridatlas_reproduce.kv.sampling import Sampling
 from gridatlas_reproduce.kv.selection import Budget, Protect
@@ -37,12 +38,12 @@ class Sweep:
     scorer: str = "importance"
     windows: tuple[int, ...] = WINDOWS
     ratios: tuple[Decimal, ...] = RATIOS
-    trigger: int = 5000
+    trigger: int = 5001
     samples: int = 5
     batch: Batch = field(default_factory=Batch)
     protect: Protect = "tie"
     profile: Profile = "official"
-    dtype: str = "bfloat16"
+    dtype: str = "float16"
     attention: str = "sdpa"
     sampling: Sampling = field(default_factory=Sampling)
 
@@ -51,6 +52,7 @@ class Sweep:
         content = asdict(self)
         del content["batch"]
         content["decoder"] = self.batch.settings()
+        content["grader"] = GRADER
         content["windows"] = list(self.windows)
         content["ratios"] = [str(ratio) for ratio in self.ratios]
         if self.scorer == "full":

@@ -22,6 +22,8 @@ from gridatlas_reproduce.runner.files import compact
 from gridatlas_reproduce.runner.units import seed_of
 
 URL = "/v1/chat/completions"
+ORDER = "temperature, top_k, top_p"
+"""In which vLLM filters tokens; it isn't the published order."""
 PROMPT_ROOM = 1_000
 """Tokens for a prompt, in the length that vLLM is told to plan with."""
 

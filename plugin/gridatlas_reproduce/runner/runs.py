@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -54,6 +54,7 @@ class Manifest:
         now: UTC, ISO 8601.
         stderr_over: What the standard error of a cell is taken over: `items` (questions), or
             `units`, where each unit is a sample of its own, such as a training seed.
+        deviations: By name, in what the run isn't as published.
     """
 
     study: str
@@ -67,6 +68,7 @@ class Manifest:
     environment: Mapping[str, Any]
     now: str
     stderr_over: Literal["items", "units"] = "items"
+    deviations: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -111,6 +113,7 @@ class Manifest:
             "started": self.now,
             "arguments": list(self.arguments),
             "stderr_over": self.stderr_over,
+            **({"deviations": dict(self.deviations)} if self.deviations else {}),
             **self.identity(),
             **self.environment,
         }
@@ -127,13 +130,14 @@ def manifest(
     data: Mapping[str, Any] | None = None,
     arguments: Sequence[str] | None = None,
     stderr_over: Literal["items", "units"] = "items",
+    deviations: Mapping[str, str] | None = None,
 ) -> Manifest:
     """The manifest of a run that is about to start on this machine.
 
     Args:
         units: All units of the run, whatever part of them this process does.
         arguments: The command line; `sys.argv` without.
-        stderr_over: See `Manifest`.
+        stderr_over, deviations: See `Manifest`.
     """
     return Manifest(
         study=study,
@@ -147,6 +151,7 @@ def manifest(
         environment=environment(),
         now=utc_now(),
         stderr_over=stderr_over,
+        deviations=deviations or {},
     )
 
 
