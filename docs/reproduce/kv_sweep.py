@@ -67,8 +67,8 @@
 # ```
 #
 # Stop it at any moment and give the same command again: it goes on with what is missing. A
-# predictor is for one model: for a copy in a folder it is trained on that. `streaming`, `h2o`,
-# `snapkv`, `r-kv` and `random` need none.
+# predictor is for one model: for a copy in a folder it is trained on that. `streaming` and `random`
+# need none.
 
 # %% [markdown]
 # ## What stays in the cache
@@ -107,7 +107,6 @@ from gridatlas_reproduce.kv.models import (
     pinned,
 )
 from gridatlas_reproduce.kv.options import (
-    attention_option,
     dtype_option,
     exact_ratios,
     model_option,
@@ -172,10 +171,9 @@ def check_vllm(scorer: str, batch: BatchOptions) -> None:
         raise click.UsageError(
             "--requests and --answers are for --scorer full: vLLM prunes nothing"
         )
-    if batch.rows or batch.batch or batch.measure or batch.compiled:
+    if batch.rows or batch.measure:
         raise click.UsageError(
-            "--requests and --answers decode nothing here: leave --rows, --batch, --compile and "
-            "--measure out"
+            "--requests and --answers decode nothing here: leave --rows and --measure out"
         )
 
 
@@ -215,12 +213,10 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 # command that goes on with a run passes them through the model again and doesn't decode them; its
 # records say `refilled`.
 #
-# **Faster kernels.** On CUDA, attention reads the slots with PyTorch's `varlen_attn` where a check at
-# the start finds it right; elsewhere with SDPA. `--compile` compiles the layers, on CUDA as CUDA
-# graphs. Neither was run on a GPU. On a CPU, tests compare both with the plain path; there the
-# kernel is replaced by its definition. Try them with `--measure 20`, each with its own `--out`.
-#
-# `--decoder loop` does the same cell by cell, with transformers' own cache: slow, and simple to check.
+# **Kernels.** On CUDA, attention reads the slots with PyTorch's `varlen_attn` where a check at the
+# start finds it right; elsewhere with SDPA. The log says which one is taken, and why. Neither was run
+# on a GPU. On a CPU, tests compare both with full attention; there the kernel is replaced by its
+# definition.
 
 
 # %% [markdown]
@@ -290,7 +286,6 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 @protect_option
 @profile_option
 @dtype_option
-@attention_option
 @click.option(
     "--requests",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -328,7 +323,7 @@ def main(
     Examples:
       kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
       kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
-      kv_sweep.py --model r1-llama --benchmark gpqa_d --scorer r-kv --out runs/r-kv
+      kv_sweep.py --model r1-llama --benchmark gpqa_d --scorer random --out runs/random
       kv_sweep.py --model ./model --benchmark mine --data questions.jsonl --scorer full --limit 2
     """
     given = context.get_parameter_source

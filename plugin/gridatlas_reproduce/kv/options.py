@@ -59,6 +59,3 @@ dtype_option = click.option(
     show_default=True,
     help="What the model computes with (float16, as published).",
 )
-attention_option = click.option(
-    "--attention", type=click.Choice(["sdpa", "eager"]), default="sdpa", show_default=True
-)

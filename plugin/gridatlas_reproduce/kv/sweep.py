@@ -30,7 +30,7 @@ class Sweep:
         trigger: Tokens in the cache at which it is pruned.
         samples: Answers per question.
         batch: The shape of the batch that samples are decoded in.
-        dtype, attention: What the model computes with.
+        dtype: What the model computes with.
     """
 
     model: str
@@ -44,7 +44,6 @@ class Sweep:
     protect: Protect = "tie"
     profile: Profile = "official"
     dtype: str = "float16"
-    attention: str = "sdpa"
     sampling: Sampling = field(default_factory=Sampling)
 
     def settings(self) -> dict[str, Any]:
