@@ -127,6 +127,19 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
     assert figures(page) == []
     assert "batches Each answer's cache is pruned by its own length. Published: 20" in text
+    before = [block.text for block in page.select("pre.ga-code")[:3]]
+    assert [command.split(" --model")[0] for command in before] == [
+        "uv run docs/reproduce/kv_sweep.py",
+        "uv run docs/reproduce/train_predictor.py",
+        "uv run docs/reproduce/kv_sweep.py",
+    ]
+    assert text.index("about 200 GB of disk") < text.index("Then run a cell")
+    grids = [block.text for block in page.select(".ga-rerun > details > pre.ga-code")]
+    assert len(grids) == 8
+    assert grids[0] == (
+        "python docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
+        "--out runs/r1-llama-aime24"
+    )
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 160
     assert not any("average" in line for line in commands)
