@@ -374,7 +374,7 @@ def test_varlen_is_given_the_slots_and_lengths(
         seqused_k: torch.Tensor,
         num_splits: int,
     ) -> torch.Tensor:
-        assert (max_q, enable_gqa, num_splits) == (1, True, 1)
+        assert (max_q, enable_gqa, num_splits) == (1, True, None if reading == "split" else 1)
         assert {cu_seq_q.dtype, cu_seq_k.dtype, seqused_k.dtype} == {torch.int32}
         assert int(seqused_k.max()) <= max_k
         assert int(cu_seq_k[-1]) == key.shape[0]
@@ -394,15 +394,16 @@ def test_varlen_is_given_the_slots_and_lengths(
     model = models("qwen2", "sdpa")
     tasks = [task_of("importance", text, ["wide", "narrow"], 2) for text in ASKED]
     runs = []
-    for reading in ("grouped", "varlen"):
+    for reading in ("grouped", "varlen", "split"):
         decoder = RecordedSlots(
             model, scorer_of("importance"), 5, SLOTS, SAMPLED, ENDS, reading=reading
         )
         found = decoded(decoder, tasks)
         runs.append({key: (s.tokens, decoder.logits_of(key)) for key, s in found.items()})
     for key, (tokens, logits) in runs[0].items():
-        assert runs[1][key][0] == tokens
-        assert (runs[1][key][1] - logits).abs().max() < 1e-5 * logits.abs().max()
+        for other in runs[1:]:
+            assert other[key][0] == tokens
+            assert (other[key][1] - logits).abs().max() < 1e-5 * logits.abs().max()
     assert any(len(set(lengths)) > 3 for lengths in calls)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -17,16 +17,15 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from gridatlas_reproduce.kv.batches import USED, gpu_memory, slots_for
-from gridatlas_reproduce.kv.continuous import SlotDecoder, _Row
+from gridatlas_reproduce.kv.continuous import SlotDecoder
 from gridatlas_reproduce.kv.memory import SPARE, shape_of
 from gridatlas_reproduce.kv.models import WIDTHS
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
-from gridatlas_reproduce.kv.prefill import State, prefilled
 from gridatlas_reproduce.kv.sampling import Sampling, drawn
 from gridatlas_reproduce.kv.scorers import Scorer, new_scorer
-from gridatlas_reproduce.kv.selection import Budget
-from gridatlas_reproduce.kv.slots import Reading, varlen_error
-from gridatlas_reproduce.kv.tasks import Ends, Sample, Task
+from gridatlas_reproduce.kv.selection import Budget, select
+from gridatlas_reproduce.kv.slots import Reading, SlotCache, slot_attention, varlen_error
+from gridatlas_reproduce.kv.tasks import Ends, Task
 from gridatlas_reproduce.runner.devices import choose_device
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.files import indented, write_atomic
@@ -39,45 +38,20 @@ if TYPE_CHECKING:
 FILE = "bench.json"
 BUDGET = Budget(2000, Decimal("0.3"), 5001)
 PROMPT = 220
-NO_END = Ends(-1, frozenset())
+Step = Callable[[int], "Tensor"]
+"""Passes a token of each row through the model."""
 Point = dict[str, Any]
 """What is measured at once: its `part`, and what tells it from the others."""
 ARMS: tuple[str, ...] = ("grouped", "varlen", "split", "dynamic")
 """Slots by each reading; transformers' own `DynamicCache`."""
-SHAPES: Mapping[str, Mapping[str, Any]] = {
-    "r1-qwen": {
-        "model_type": "qwen2",
-        "vocab_size": 152_064,
-        "hidden_size": 3584,
-        "intermediate_size": 18_944,
-        "num_hidden_layers": 28,
-        "num_attention_heads": 28,
-        "num_key_value_heads": 4,
-        "max_position_embeddings": 131_072,
-        "tie_word_embeddings": False,
-    },
-    "r1-llama": {
-        "model_type": "llama",
-        "vocab_size": 128_256,
-        "hidden_size": 4096,
-        "intermediate_size": 14_336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "max_position_embeddings": 131_072,
-        "tie_word_embeddings": False,
-    },
-    "tiny": {
-        "model_type": "qwen2",
-        "vocab_size": 64,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "max_position_embeddings": 4096,
-        "tie_word_embeddings": False,
-    },
+_SIZES = (
+    *("model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"),
+    *("num_attention_heads", "num_key_value_heads", "max_position_embeddings"),
+)
+SHAPES: Mapping[str, tuple[Any, ...]] = {
+    "r1-qwen": ("qwen2", 152_064, 3584, 18_944, 28, 28, 4, 131_072),
+    "r1-llama": ("llama", 128_256, 4096, 14_336, 32, 32, 8, 131_072),
+    "tiny": ("qwen2", 64, 32, 64, 2, 4, 2, 4096),
 }
 """The shapes of DeepSeek-R1-Distill-Qwen-7B and -Llama-8B, and one for tests on a CPU."""
 
@@ -138,7 +112,7 @@ def config_of(shape: str) -> Any:
     """The transformers configuration of a shape."""
     from transformers import AutoConfig
 
-    content = dict(SHAPES[shape])
+    content = dict(zip(_SIZES, SHAPES[shape], strict=True)) | {"tie_word_embeddings": False}
     return AutoConfig.for_model(content.pop("model_type"), **content)
 
 
@@ -213,7 +187,6 @@ class Measuring:
     def __init__(self, bench: Bench, device: Any, reading: Reading) -> None:
         self.bench, self.device, self.reading = bench, device, reading
         self.model = random_model(bench, device)
-        self.vocabulary = self.model.config.vocab_size
         size = PredictorSize() if bench.shape != "tiny" else PredictorSize(16, 8)
         predictor = new_predictor(self.model.config.hidden_size, size, bench.seed)
         predictor = predictor.to(device=device, dtype=self.model.dtype).eval()
@@ -227,215 +200,188 @@ class Measuring:
             if point["part"] != "step":
                 found: dict[str, Any] = getattr(self, f"_{point['part']}")()
                 return found
-            if point["arm"] == "dynamic":
-                step = self._dynamic(point["rows"], point["cache"])
-            else:
-                decoder = self._filled(point["arm"], point["rows"], point["cache"])
-
-                def step() -> None:
-                    list(decoder._step(iter(())))
-
-            times = [self._ms(step) for _ in range(self.bench.steps + 3)][3:]
+            rows, cache = point["rows"], point["cache"]
+            dynamic = point["arm"] == "dynamic"
+            step = (
+                self._dynamic(self.model, rows, cache)
+                if dynamic
+                else self._slots(point["arm"], rows, cache)
+            )
+            times = [self._ms(lambda: step(1)) for _ in range(self.bench.steps + 3)][3:]
         return {"ms": _rounded(median(times)), "least": _rounded(min(times))}
 
     # --- parts ------------------------------------------------------------------------------------
 
-    def _prune(self) -> dict[str, Any]:
-        """One prune; and one beginning that is copied for its cells, of which one starts."""
-        decoder = self._filled(self.reading, 2, BUDGET.trigger)
-        row = decoder.rows[0]
-        assert row is not None
-        row.cell, row.budget = "cell", BUDGET
-        prune = self._ms(lambda: decoder._prune(0, row))
-        other = decoder.rows[1]
-        assert other is not None
-        other.task = self._task("cells", 0, 1, [BUDGET, BUDGET])
-        fork = self._ms(lambda: decoder._fork(other, decoder._state(1)))
-        start = self._ms(lambda: decoder._start_tail(0))
-        found = {"prune_ms": prune, "fork_ms": fork, "start_ms": start}
-        return {key: _rounded(value) for key, value in found.items()}
-
     def _error(self) -> dict[str, Any]:
         """Slots and the unbatched path beside full precision, over forced tokens."""
-        import torch
-        from transformers import DynamicCache
-
-        length = 4 * self.bench.steps
-        ids = self._tokens(PROMPT + length)
         exact = copy.deepcopy(self.model).float()
-        wanted = exact(input_ids=ids[None], logits_to_keep=length).logits[0]
-        del exact
-        decoder = self._filled(self.reading, 4, 0, ids[:PROMPT].tolist(), PROMPT + length)
-        cache, slots, alone = DynamicCache(config=self.model.config), [], []
-        self.model(input_ids=ids[None, :PROMPT], past_key_values=cache, logits_to_keep=1)
-        for token in ids[PROMPT:]:
-            for number, row in enumerate(decoder.rows):
-                assert row is not None
-                row.sample.tokens.append(int(token))
-                decoder.tokens[number] = int(token)
-            decoder._pass()
-            slots.append(decoder.logits[0].float())
-            given = {"past_key_values": cache, "logits_to_keep": 1}
-            alone.append(self.model(input_ids=token[None, None], **given).logits[0, 0].float())
-        found = {}
-        for name, each in (("slots", torch.stack(slots)), ("unbatched", torch.stack(alone))):
-            found[f"{name}_error"] = _rounded(float((each - wanted).abs().max()))
-            same = (each.argmax(dim=-1) == wanted.argmax(dim=-1)).float().mean()
-            found[f"{name}_argmax_equal"] = _rounded(float(same))
-        return found | {"largest_logit": _rounded(float(wanted.abs().max()))}
+        paths = {
+            "exact": self._dynamic(exact, 1, PROMPT),
+            "unbatched": self._dynamic(self.model, 1, PROMPT),
+            "slots": self._slots(self.reading, 4, PROMPT),
+        }
+        found = {name: self._forced(step) for name, step in paths.items()}
+        wanted = found.pop("exact")
+        content = {"largest_logit": _rounded(float(wanted.abs().max()))}
+        for name, logits in found.items():
+            content[f"{name}_error"] = _rounded(float((logits - wanted).abs().max()))
+            same = (logits.argmax(dim=-1) == wanted.argmax(dim=-1)).float().mean()
+            content[f"{name}_argmax_equal"] = _rounded(float(same))
+        return content
 
     def _neighbours(self) -> dict[str, Any]:
         """Whether a sample's logits are the same, bit by bit, beside other samples."""
-        rows, runs = max(self.bench.rows), []
-        for first in (0, 1):
-            others = [self._task(f"{first}/{n}", first * 1000 + n + 9, 1) for n in range(rows - 1)]
-            own = self._task("own", 7, 1)
-            tasks = [own, *others] if first == 0 else [*others, own]
-            decoder = _Noting(self, rows, slots_for(PROMPT + 2 * rows + 4 * self.bench.steps))
-            decoder.sampling = Sampling(max_new_tokens=2 * self.bench.steps)
-            list(decoder.run(tasks))
-            runs.append(decoder.noted)
-        same = [bool((a == b).all()) for a, b in zip(*runs, strict=True)]
-        return {"in_batch": rows, "tokens": len(same), "equal_bitwise": sum(same)}
+        rows = max(self.bench.rows)
+        first, other = (
+            self._forced(self._slots(self.reading, rows, PROMPT, others)) for others in (8, 9)
+        )
+        same = int((first == other).all(dim=1).sum())
+        return {"in_batch": rows, "tokens": len(first), "equal_bitwise": same}
+
+    def _prune(self) -> dict[str, Any]:
+        """One prune; and one beginning that is copied, and put into a row."""
+        import torch
+
+        cache = SlotCache(self.model.config, 2, BUDGET.trigger, self.model.dtype, self.device)
+        cache.fill(0, *self._tokens_of(BUDGET.trigger), torch.arange(BUDGET.trigger))
+        scores = torch.rand(BUDGET.trigger, device=self.device)
+        fork = self._ms(lambda: cache.fill(1, *cache.taken(0)))
+        prune = self._ms(lambda: cache.compact(0, select(scores, scores > 1, scores > 1, BUDGET)))
+        return {"prune_ms": _rounded(prune), "fork_ms": _rounded(fork)}
 
     def _scheduler(self) -> dict[str, Any]:
         """The real batch for a while, on a small scale: busy rows, and what stops them."""
         budgets = [
             Budget(w, Decimal(r) / 10, 600) for w in (60, 120, 240, 360) for r in range(1, 6)
         ]
-        stop = frozenset(range(0, self.vocabulary, 1000))
-        rows = max(self.bench.rows)
-        decoder = _Timed(self, rows, slots_for(PROMPT + 600), Ends(-1, stop))
-        decoder.sampling = Sampling(max_new_tokens=2000)
-        endless = (self._task(str(n), n, 5, budgets) for n in range(10**9))
+        vocabulary, rows = self.model.config.vocab_size, max(self.bench.rows)
+        sampling = Sampling(max_new_tokens=2000)
+        ends = Ends(-1, frozenset(range(0, vocabulary, 1000)))
+        decoder = SlotDecoder(
+            self.model,
+            self.scorer,
+            rows,
+            slots_for(PROMPT + 600),
+            sampling,
+            ends,
+            reading=self.reading,
+        )
+        spent = {"_fork": 0.0, "_start_tail": 0.0, "_prune": 0.0, "_prefilled": 0.0}
+        for name in spent:
+            setattr(decoder, name, self._timed(name, getattr(decoder, name), spent))
+        endless = (
+            Task(
+                str(n),
+                tuple((n + i) % vocabulary for i in range(PROMPT)),
+                tuple(range(n, n + 5)),
+                tuple(enumerate(budgets)),
+            )
+            for n in range(10**9)
+        )
         began = time.monotonic()
-        while (spent := time.monotonic() - began) < self.bench.seconds:
+        while (seconds := time.monotonic() - began) < self.bench.seconds:
             list(decoder._step(endless))
         return {
             "in_batch": rows,
-            "seconds": _rounded(spent),
-            "passes": decoder.passes,
+            "seconds": _rounded(seconds),
             "busy": _rounded(min(decoder.drawn / max(decoder.passes * rows, 1), 1)),
-            "forks": _rounded(decoder.spent["fork"] / spent),
-            "prunes": _rounded(decoder.spent["prune"] / spent),
-            "prefills": _rounded(decoder.spent["prefill"] / spent),
-            "tokens_per_second": _rounded(decoder.drawn / spent),
+            "forks": _rounded((spent["_fork"] + spent["_start_tail"]) / seconds),
+            "prunes": _rounded(spent["_prune"] / seconds),
+            "prefills": _rounded(spent["_prefilled"] / seconds),
+            "tokens_per_second": _rounded(decoder.drawn / seconds),
         }
 
     # --- helpers ----------------------------------------------------------------------------------
 
-    def _tokens(self, number: int, seed: int = 0) -> Tensor:
+    def _tokens_of(self, number: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+        """Keys and values [layers, tokens, kv heads, d]: any, the same for the same seed."""
         import torch
 
-        numbers = torch.Generator().manual_seed(self.bench.seed + seed)
-        return torch.randint(1, self.vocabulary, (number,), generator=numbers).to(self.device)
+        shape = shape_of(self.model.config)
+        numbers = torch.Generator(self.device).manual_seed(seed)
+        size = (shape.layers, number, shape.kv_heads, shape.head_dim)
+        keys = torch.randn(size, generator=numbers, device=self.device).to(self.model.dtype)
+        return keys, keys.roll(1, dims=1)
 
-    def _task(self, key: str, seed: int, samples: int, budgets: list[Budget] | None = None) -> Task:
-        cells = tuple(enumerate(budgets)) if budgets else (("whole", None),)
-        prompt = tuple(self._tokens(PROMPT, seed).tolist())
-        return Task(key, prompt, tuple(range(seed, seed + samples)), cells)
-
-    def _filled(
-        self, reading: str, rows: int, cache: int, prompt: list[int] | None = None, room: int = 0
-    ) -> SlotDecoder:
-        """A batch whose rows hold so many tokens, or a prompt."""
+    def _forced(self, step: Step) -> Tensor:
+        """[tokens, vocabulary]: the first row's logits after each of some tokens."""
         import torch
 
-        steps = self.bench.steps + 4
-        slots = slots_for(max(cache + steps, room) + 1)
-        sampling = Sampling(max_new_tokens=10**6)
-        decoder = SlotDecoder(
-            self.model, self.scorer, rows, slots, sampling, NO_END, reading=reading
-        )
-        task = Task("bench", tuple(prompt or [1] * cache), (0,), (("whole", None),))
-        if prompt:
-            state = prefilled(self.model, prompt, (), self.scorer, 0, NO_END)
-        else:
-            shape = (len(decoder.cache.layers), cache, *decoder.cache.keys.shape[3:])
-            keys = torch.randn(shape, dtype=self.model.dtype, device=self.device)
-            positions = torch.arange(cache, device=self.device)
-            zeros = positions.float() * 0
-            logits = torch.zeros(self.vocabulary, device=self.device)
-            state = State(keys, keys, positions, zeros, zeros > 0, logits)
-        uniform = torch.rand(steps + 1, dtype=torch.float64)
-        for number in range(rows):
-            decoder._put(number, _Row(task, 0, Sample(), uniform, thought=False), state)
-        return decoder
+        return torch.stack([step(token % 60).float().clone() for token in range(self.bench.steps)])
 
-    def _dynamic(self, rows: int, cache: int) -> Callable[[], None]:
+    def _slots(self, reading: str, rows: int, length: int, others: int = 0) -> Step:
+        """A step of slots, with scores and drawn tokens; gives the first row's logits."""
+        import torch
+
+        room = slots_for(length + self.bench.steps + 4)
+        cache = SlotCache(self.model.config, rows, room, self.model.dtype, self.device)
+        positions = torch.arange(length, device=self.device)
+        for row in range(rows):
+            cache.fill(row, *self._tokens_of(length, others if row else 0), positions)
+        uniform = torch.full((rows,), 0.5, dtype=torch.float64)
+
+        def step(token: int) -> Tensor:
+            mask = cache.begin(cache.lengths)
+            with slot_attention(self.model, reading):
+                hidden = self.model.model(
+                    input_ids=torch.full((rows, 1), token, device=self.device),
+                    attention_mask=mask,
+                    position_ids=cache.own,
+                    cache_position=cache.own[0],
+                    past_key_values=cache,
+                    use_cache=True,
+                    slot_cache=cache,
+                ).last_hidden_state[:, -1]
+            self.scorer(hidden, cache.own[:, 0], cache.own[:, 0])
+            logits: Tensor = self.model.lm_head(hidden)
+            drawn(logits, uniform, Sampling())
+            cache.end(range(rows))
+            return logits[0]
+
+        return step
+
+    def _dynamic(self, model: Any, rows: int, length: int) -> Step:
         """A step of transformers' own cache; without a mask, for all rows are equally long."""
         import torch
         from transformers import DynamicCache
 
-        config, shape = self.model.config, shape_of(self.model.config)
-        filled = DynamicCache(config=config)
-        size = (rows, shape.kv_heads, cache, shape.head_dim)
-        for layer in range(shape.layers):
-            keys = torch.randn(size, dtype=self.model.dtype, device=self.device)
-            filled.update(keys, keys, layer)
-        given = torch.ones(rows, 1, dtype=torch.long, device=self.device)
+        cache = DynamicCache(config=model.config)
+        for layer, pair in enumerate(zip(*self._tokens_of(length), strict=True)):
+            keys, values = (
+                part.transpose(0, 1).to(model.dtype).expand(rows, -1, -1, -1) for part in pair
+            )
+            cache.update(keys.clone(), values.clone(), layer)
         uniform = torch.full((rows,), 0.5, dtype=torch.float64)
 
-        def step() -> None:
-            logits = self.model(input_ids=given, past_key_values=filled, logits_to_keep=1).logits
-            given[:, 0] = drawn(logits[:, -1], uniform, Sampling())
+        def step(token: int) -> Tensor:
+            ids = torch.full((rows, 1), token, device=self.device)
+            logits = model(input_ids=ids, past_key_values=cache, logits_to_keep=1).logits[:, -1]
+            drawn(logits, uniform, Sampling())
+            found: Tensor = logits[0]
+            return found
 
         return step
 
+    def _timed(self, name: str, act: Callable[..., Any], spent: dict[str, float]) -> Any:
+        def timed(*given: Any) -> Any:
+            found: list[Any] = []
+            spent[name] += self._ms(lambda: found.append(act(*given))) / 1000
+            return found[0]
+
+        return timed
+
     def _ms(self, act: Callable[[], Any]) -> float:
-        return 1000 * seconds_of(self.device, act)
+        """Milliseconds of what is done, with all that a GPU still has to do."""
+        import torch
 
+        def now() -> float:
+            if self.device.type == "cuda":
+                torch.cuda.synchronize(self.device)
+            return time.perf_counter()
 
-def seconds_of(device: Any, act: Callable[[], Any]) -> float:
-    """Seconds of what is done, with all that a GPU still has to do."""
-    import torch
-
-    def now() -> float:
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        return time.perf_counter()
-
-    began = now()
-    act()
-    return now() - began
-
-
-class _Noting(SlotDecoder):
-    """Notes the logits that the tokens of one task are drawn from."""
-
-    def __init__(self, of: Measuring, rows: int, slots: int) -> None:
-        super().__init__(of.model, of.scorer, rows, slots, Sampling(), NO_END, reading=of.reading)
-        self.noted: list[Tensor] = []
-
-    def _draw(self) -> Iterator[Any]:
-        own = [n for n, row in enumerate(self.rows) if row and row.task.key == "own"]
-        self.noted += [self.logits[number].cpu() for number in own]
-        yield from super()._draw()
-
-
-class _Timed(SlotDecoder):
-    """Notes what time forks, prunes and prefills take."""
-
-    def __init__(self, of: Measuring, rows: int, slots: int, ends: Ends) -> None:
-        super().__init__(of.model, of.scorer, rows, slots, Sampling(), ends, reading=of.reading)
-        self.spent = {"fork": 0.0, "prune": 0.0, "prefill": 0.0}
-
-    def _noted(self, what: str, act: Callable[[], Any]) -> None:
-        self.spent[what] += seconds_of(self.device, act)
-
-    def _fork(self, row: Any, state: State) -> None:
-        self._noted("fork", lambda: super(_Timed, self)._fork(row, state))
-
-    def _start_tail(self, number: int) -> None:
-        self._noted("fork", lambda: super(_Timed, self)._start_tail(number))
-
-    def _prune(self, number: int, row: Any) -> None:
-        self._noted("prune", lambda: super(_Timed, self)._prune(number, row))
-
-    def _prefilled(self, *given: Any) -> State:
-        found: list[State] = []
-        self._noted("prefill", lambda: found.append(super(_Timed, self)._prefilled(*given)))
-        return found[0]
+        began = now()
+        act()
+        return 1000 * (now() - began)
 
 
 def _rounded(number: float) -> float:
