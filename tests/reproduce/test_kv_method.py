@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,9 @@ from gridatlas_reproduce.kv.sampling import Sampling
 from gridatlas_reproduce.kv.sweep import Sweep
 from gridatlas_reproduce.runner.runs import flat
 
-STUDY = Path(__file__).parents[2] / "data" / "dynts-window-ratio" / "study.yml"
+ROOT = Path(__file__).parents[2]
+STUDY = ROOT / "data" / "dynts-window-ratio" / "study.yml"
+SCRIPTS = sorted((ROOT / "docs" / "reproduce").glob("*.py"))
 OURS = Sweep("r1-qwen", "aime24")
 
 
@@ -53,3 +57,20 @@ def test_settings_that_are_not_as_published_are_declared(
 def test_whole_cache_has_no_deviation_of_pruning() -> None:
     found = deviations_of(replace(OURS, scorer="full"))
     assert {*found} == {"attention", "grader", "seeds", "scorer", "trigger", "protect"}
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_uv_takes_the_tested_versions(script: Path) -> None:
+    """Those that a script names are of requirements.lock, and its own lock has them."""
+    pinned = re.findall(
+        r'^#   "([\w-]+)==([\w.]+)",$', script.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    tested = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lock = tomllib.loads(script.with_name(f"{script.name}.lock").read_text(encoding="utf-8"))
+    locked = {(package["name"], package.get("version")) for package in lock["package"]}
+    assert {"torch", "transformers", "math-verify"} <= {name for name, _ in pinned}
+    for name, version in pinned:
+        assert f"{name}=={version}" in tested
+        assert (name, version) in locked
+    named = {each["name"]: each["specifier"] for each in lock["manifest"]["constraints"]}
+    assert named == {name: f"=={version}" for name, version in pinned}

@@ -333,6 +333,17 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
         assert "has a run with other settings" in refused.output
         assert setting in refused.output
         assert "name another folder with --out, or give the settings of then" in refused.output
+    # Nor is a run that was drawn in another order gone on with.
+    path = here / "runs" / "shape" / "run.json"
+    now = path.read_text()
+    then = json.loads(now)
+    del then["settings"]["sampling"]["order"], then["settings"]["grader"]
+    path.write_text(json.dumps(then))
+    refused = run("kv_sweep", *given)
+    assert refused.exit_code == 2
+    assert "settings.grader          (none)  2" in refused.output
+    assert 'settings.sampling.order  (none)  "temperature, top_p, top_k"' in refused.output
+    path.write_text(now)
     # Without --rows it goes on in the batch that it has; beginnings are those of the first cell.
     assert run("kv_sweep", *given).exit_code == 0
     folder = RunFolder.open(here / "runs" / "shape")

@@ -120,39 +120,17 @@ class Manifest:
 
 
 def manifest(
-    study: str,
-    script: str,
-    settings: Mapping[str, Any],
-    units: Sequence[Unit],
-    *,
-    seeds: Any,
-    model: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
-    arguments: Sequence[str] | None = None,
-    stderr_over: Literal["items", "units"] = "items",
-    deviations: Mapping[str, str] | None = None,
+    study: str, script: str, settings: Mapping[str, Any], units: Sequence[Unit], **more: Any
 ) -> Manifest:
     """The manifest of a run that is about to start on this machine.
 
     Args:
         units: All units of the run, whatever part of them this process does.
-        arguments: The command line; `sys.argv` without.
-        stderr_over, deviations: See `Manifest`.
+        more: `seeds`, and what else of `Manifest` isn't known here.
     """
-    return Manifest(
-        study=study,
-        script=script,
-        settings=settings,
-        model=model,
-        data=data,
-        seeds=seeds,
-        plan=plan_as_json(units),
-        arguments=tuple(sys.argv[1:] if arguments is None else arguments),
-        environment=environment(),
-        now=utc_now(),
-        stderr_over=stderr_over,
-        deviations=deviations or {},
-    )
+    here = {"arguments": tuple(sys.argv[1:]), "environment": environment(), "now": utc_now()}
+    given = {"model": None, "data": None, "plan": plan_as_json(units), **here, **more}
+    return Manifest(study, script, settings, **given)
 
 
 def utc_now() -> str:
