@@ -34,7 +34,7 @@ from gridatlas.model.study import (
 
 At = tuple[Levels, Point]
 
-SHOWN_KEYS = ("model", "data", "seeds", "settings", "python", "platform", "resumed")
+SHOWN_KEYS = ["model", "data", "seeds", "settings", "deviations", "python", "platform", "resumed"]
 """Keys of a manifest that the page tells as they are, in this order."""
 
 

@@ -376,6 +376,12 @@ class ReproduceEntry(Entry):
     """The arguments, as for a shell. `{name}` stands for the level of a factor; both axes are
     required.
     """
+    grid_args: Text | None = None
+    """The arguments that measure all cells of a grid in one run, with the facets. Without it, the
+    page Reproduction has a loop over the cells.
+    """
+    before: dict[str, Text] = Field(default_factory=dict)
+    """The commands that come first, each after what it does and takes. The page lists them."""
     margin: (
         Annotated[
             Decimal,
@@ -392,6 +398,8 @@ class ReproduceEntry(Entry):
     setting, `model.id` and `data.id` say what ran: `model.id: {model: {small: org/small-1b}}`
     is a value by the level of a factor.
     """
+    deviations: dict[str, Text] = Field(default_factory=dict)
+    """In what the script isn't as published, by names of yours. The page Reproduction lists it."""
 
 
 class StudyFile(Entry):
