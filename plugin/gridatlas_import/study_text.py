@@ -113,7 +113,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",
-        *_claim(imported, facets, x, y, "best.value" if metric.better else "max"),
+        *_claim(imported, facets, x, y, metric.better),
     ]
     return "\n".join(lines) + "\n"
 
@@ -125,8 +125,8 @@ def roles_of(imported: Imported) -> dict[str, Role]:
     ]
     levels = {name: [*dict.fromkeys(imported.columns[name])] for name in names}
     codes = {}
-    for name, known in levels.items():
-        place = {level: at for at, level in enumerate(known)}
+    for name, defined in levels.items():
+        place = {level: at for at, level in enumerate(defined)}
         codes[name] = np.array([place[text] for text in imported.columns[name]], np.intp)
     value = np.array([float(text or "nan") for text in imported.columns[imported.metric]])
     guesses = guess_roles(levels, codes, value)
@@ -217,8 +217,9 @@ def _claim(
     facets: Sequence[FactorColumn],
     x: FactorColumn,
     y: Sequence[FactorColumn],
-    best: str,
+    better: str | None,
 ) -> list[str]:
+    best = "best.value" if better else "max"
     arguments = ", ".join(f"{facet.id}={json.dumps(imported.levels(facet)[0])}" for facet in facets)
     if any(not facet.id.isidentifier() for facet in facets):
         arguments = "…"
@@ -226,10 +227,11 @@ def _claim(
     level = level if level_number(level) is not None else json.dumps(level)
     grid = f"grid({arguments})"
     check = f"({grid}.column({level}) >= {grid}.{best}).any"
+    extreme = "lowest" if better == "lower" else "highest"
     if not y:
         check = f"{grid}.at({keyword(x.id)}={level}) >= {grid}.{best}"
     return [
         "# claims:",
-        f"#   - text: The best cell lies at {x.id.replace('_', ' ')} {level}.",
+        f"#   - text: The {extreme} value lies at {x.id.replace('_', ' ')} {level}.",
         f"#     check: {check}",
     ]

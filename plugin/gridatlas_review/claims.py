@@ -153,7 +153,7 @@ def _what(change: ClaimChange, new: Judged) -> str:
     if change.shown_flipped:
         before, after = outcome(old), outcome(new)
         expected = new.entry.holds is True
-        return NO_LONGER if expected and after == "false" else f"{before} → {after}"
+        return NO_LONGER if expected and outcomes(new)[0] == "false" else f"{before} → {after}"
     if change.flipped:
         before, after = _own_outcome(old) or "nothing", _own_outcome(new) or "nothing"
         return f"on its source's own reading {before} → {after}"

@@ -34,7 +34,7 @@ def compare_coverage(
     @cache
     def valued(reading: str) -> set[Levels]:
         cells = new_readings[reading].table
-        return {at for at in cells.grids if cells.columns.value.known[cells.rows(at)].any()}
+        return {at for at in cells.grids if cells.columns.value.defined[cells.rows(at)].any()}
 
     lost = []
     for (kind, reading), grids in _checked(old.checks).items():

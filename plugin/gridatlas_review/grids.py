@@ -139,7 +139,7 @@ def test_best(
     if best.old is None or best.new is None or not best.moved:
         return best
     places = _best_in_head(best.old, old, match)
-    left = {at for at in places if at} & new.points_at(new.columns.value.known)
+    left = {at for at in places if at} & new.points_at(new.columns.value.defined)
     if not left:
         return replace(best, reason="the old best cell has no value any more")
     if tests.level is None:

@@ -251,7 +251,7 @@ def value_text(study: Study, value: Decimal | None) -> str:
 
 def values_of(grid: Grid) -> int:
     """Number of cells with a value."""
-    return int(grid.columns.value.known.sum())
+    return int(grid.columns.value.defined.sum())
 
 
 def grids_text(grids: Iterable[Grid]) -> str:

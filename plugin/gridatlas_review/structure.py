@@ -227,7 +227,7 @@ def _come_and_gone(
             number = sum(
                 point[axis] == level.key
                 for grid in results.grids.values()
-                for point in grid.points_at(grid.columns.value.known)
+                for point in grid.points_at(grid.columns.value.defined)
             )
             yield entry(study_id, f"{text} on an axis, with {many(number, 'value')}")
     for grid in left.values():

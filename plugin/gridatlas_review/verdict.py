@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gridatlas.model.format import many
 from gridatlas.table.study_table import Grid
-from gridatlas_review.changes import Changes, ClaimChange, StudyChanges, fails, outcome
+from gridatlas_review.changes import (
+    Changes,
+    ClaimChange,
+    StudyChanges,
+    fails,
+    outcome,
+    outcomes,
+)
 from gridatlas_review.grids import CellChange
 from gridatlas_review.report import grids_text
 
@@ -114,7 +121,7 @@ def _no_longer_true(claim: ClaimChange) -> bool:
     """Whether a statement that both have is expected to be true, and is false now."""
     if claim.old is None or claim.new is None:
         return False
-    return claim.new.entry.holds is True and outcome(claim.new) == "false"
+    return claim.new.entry.holds is True and outcomes(claim.new)[0] == "false"
 
 
 # --- what changed ------------------------------------------------------------------------------

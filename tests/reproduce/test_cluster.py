@@ -21,9 +21,10 @@ from test_kv_sweep import SMALL, page, read
 from toy_run import ToyFactory, toy_rows, toy_units
 
 from conftest import MakeRun
-from gridatlas_reproduce.runner.engine import Devices, run_units
+from gridatlas_reproduce.runner.engine import run_units
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.work import Devices
 
 # Ray's own warnings aren't ours to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")

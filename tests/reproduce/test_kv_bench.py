@@ -59,12 +59,12 @@ def test_all_parts_are_measured(folder: Path) -> None:
 
 
 def test_it_goes_on_piece_by_piece(folder: Path, tmp_path: Path) -> None:
-    told: list[str] = []
+    worded: list[str] = []
     missing = []
     while not missing or missing[-1]:
-        missing.append(measure(TINY, tmp_path, "cpu", told.append, minutes=0)["missing"])
+        missing.append(measure(TINY, tmp_path, "cpu", worded.append, minutes=0)["missing"])
     assert missing == list(range(11, -1, -1))
-    assert told.count("varlen_attn can't be taken: it isn't there for cpu and float32") == 12
+    assert worded.count("varlen_attn can't be taken: it isn't there for cpu and float32") == 12
     with pytest.raises(SettingsDiffer) as refused:
         measure(replace(TINY, rows=(2,)), tmp_path, "cpu")
     assert "settings.rows" in refused.value.message

@@ -419,15 +419,15 @@ def test_varlen_is_taken_only_where_it_is_right(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(slots, "varlen_attention", right)
     assert varlen_error(cpu, torch.bfloat16) is None
-    told: list[str] = []
-    assert slots.fastest_reading(cpu, torch.bfloat16, told.append) == "varlen"
+    worded: list[str] = []
+    assert slots.fastest_reading(cpu, torch.bfloat16, worded.append) == "varlen"
     monkeypatch.setattr(
         slots, "varlen_attention", lambda *args, **kwargs: (0.9 * right(*args, **kwargs)[0], None)
     )
     assert str(varlen_error(cpu, torch.bfloat16)).startswith("it differs from SDPA by 0.")
-    assert slots.fastest_reading(cpu, torch.bfloat16, told.append) == "grouped"
-    assert told[0] == "slots are read with varlen_attn"
-    assert told[1].startswith("slots are read with SDPA; varlen_attn: it differs from SDPA by 0.")
+    assert slots.fastest_reading(cpu, torch.bfloat16, worded.append) == "grouped"
+    assert worded[0] == "slots are read with varlen_attn"
+    assert worded[1].startswith("slots are read with SDPA; varlen_attn: it differs from SDPA by 0.")
 
 
 def test_idle_rows_have_numbers() -> None:

@@ -139,8 +139,8 @@ def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
     if question.kind == "names":
         first, second = ahead(question, at)
         by_unit = page.sign * contrasts.difference_by_unit(page, question.factor, first, second)
-        one, two = factor.spoken[first], factor.spoken[second]
-        texts: tuple[str, ...] = (words.in_all(one, two, units, words.units_text(page)),)
+        lone, two = factor.spoken[first], factor.spoken[second]
+        texts: tuple[str, ...] = (words.in_all(lone, two, units, words.units_text(page)),)
     elif tests.second[at] == contrasts.TREND:
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
         means, _ = contrasts.level_means(page, question.factor)

@@ -169,7 +169,7 @@ def _units_line(question: Question, first: int, second: int) -> list[str]:
         return []
     if page.unit in ("rows", "counts"):
         return [f"Ahead in {count}."]
-    leads = f"{words.capital(label[first])} is ahead of {label[second]}"
+    leads = f"{label[first]} is ahead of {label[second]}"
     if page.unit == "block":
         ends = words.interval_text(page, float(by_unit.min()), float(by_unit.max()), 0.0)
         unit = "" if page.study.log or page.study.table.metric.unit != "%" else " points"
@@ -290,7 +290,7 @@ def _say_ranking(
         evidence.append(f"{ranking}{count} ({words.p_text(p)} for the headline), {reach}.")
         if at >= 0:
             units, by_unit = units_ahead(page, question.factor, top, nearest)
-            both = words.capital(f"{label[top]} against {label[nearest]}")
+            both = f"{label[top]} against {label[nearest]}"
             end = f"; ahead in {units}{luck(page, by_unit)}" if len(by_unit) else ""
             evidence.append(f"{both}: {positive_interval(question, at)}{end}.")
     short = words.clause(f"Over all settings: {texts[0]}.", likely=is_likely(p, capped=capped))
@@ -347,7 +347,7 @@ def say_tuned(question: Question) -> Said:
     )
     count = f"{len(shown)} of {len(tests)} pairs can be told apart"
     reach = words.reach(page, p, capped=capped)
-    both = words.capital(f"{label[first]} against {label[second]}")
+    both = f"{label[first]} against {label[second]}"
     evidence = (
         f"Ranking: {ranking}; {count} ({words.p_text(p)} for the headline), {reach}.",
         f"{both}: {positive_interval(question, at)}.",

@@ -173,10 +173,10 @@ def contrast(of: Arranged) -> Tests:
     page = merged(of.page, of.names)
     if len(used) == 2:
         # Levels of one factor share their scatter with its others.
-        one = len(of.names) == 1
-        inside, over = (of.page, flat[0]) if one else (_only(page, used), flat[0, used])
+        lone = len(of.names) == 1
+        inside, over = (of.page, flat[0]) if lone else (_only(page, used), flat[0, used])
         pair = int(over.argmax()), int(over.argmin())
-        return contrasts.pairs(inside, of.names[0] if one else CELLS, [pair])
+        return contrasts.pairs(inside, of.names[0] if lone else CELLS, [pair])
     if page.unit == "counts":
         d, k, n = (x[:, used] for x in contrasts.arrange_counts(page, CELLS))
         return contrasts.counted(page, d, k, n, flat[:, used], [0], [0])

@@ -114,7 +114,7 @@ class Assessments(Mapping[str, Assessment]):
         """A line per study: its grids, values and readings, and what its design supports."""
         for study_id, assessment in self.studies.items():
             grids = assessment.results.grids
-            values = sum(int(grid.columns.value.known.sum()) for grid in grids.values())
+            values = sum(int(grid.columns.value.defined.sum()) for grid in grids.values())
             yield (
                 f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
                 f"{many(len(assessment.study.readings), 'reading')}; "

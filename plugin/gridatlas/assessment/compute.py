@@ -24,8 +24,8 @@ from gridatlas.assessment.uncertainty import (
     GridUncertainty,
     PooledChiSquared,
     Uncertainty,
+    defined,
     key_of_levels,
-    known,
 )
 from gridatlas.model.study import Levels
 from gridatlas.statistics.best_set import best_set, best_set_paired
@@ -131,7 +131,7 @@ def _with_intervals(
     def means(table: Rows) -> tuple[Floats, Floats]:
         """Of the means at the levels of an axis, by (level, cell), with all their cells known."""
         shown, possible = (
-            of[table] for of in (grid.columns.value.known, ~np.isnan(evidence.value))
+            of[table] for of in (grid.columns.value.defined, ~np.isnan(evidence.value))
         )
         sizes = np.where((shown == possible).all(axis=1), shown.sum(axis=1), 0)
         found = np.full((2, len(table), 2), np.nan)
@@ -153,12 +153,12 @@ def _with_intervals(
         by_items=by_items,
         # As printed, whatever a float made of it on the way.
         ranges=np.round(evidence.ends * scale, 9),
-        may_be_best=np.where(known(widest), tested.may_be_best, UNTESTED),
+        may_be_best=np.where(defined(widest), tested.may_be_best, UNTESTED),
         x_means=x_means,
         y_means=y_means,
         x_trials=x_trials,
         y_trials=y_trials,
-        basis=evidence.basis if known(widest).any() else "",
+        basis=evidence.basis if defined(widest).any() else "",
     )
 
 

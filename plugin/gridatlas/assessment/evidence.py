@@ -139,8 +139,8 @@ class Evidence:
         values = np.stack([part.mean(rows) for part in self.parts], axis=1)
         of = np.stack([part.intervals(rows) for part in self.parts], axis=2)
         found[TRIALS] = mean_ends(mean, values, of[TRIALS], independent=True)
-        known = ~np.isnan(of[ITEMS, ..., 0]).all(axis=1)
-        if known.any():
+        defined = ~np.isnan(of[ITEMS, ..., 0]).all(axis=1)
+        if defined.any():
             each = np.where(np.isnan(of[ITEMS]), of[TRIALS], of[ITEMS])
             # Repeats are asked the same items, unless it is known that they aren't.
             repeats = self.basis == "replicates" and self.same_items is None
@@ -148,7 +148,7 @@ class Evidence:
                 mean, values, each, independent=not self.same_items and not repeats
             )
             self._over_items(rows, mean, by_items)
-            found[ITEMS, known] = by_items[known]
+            found[ITEMS, defined] = by_items[defined]
         if self.basis == "replicates" and len(self.parts) > 1:
             stderr = np.std(values, axis=1, ddof=1) / np.sqrt(len(self.parts))
             found[REPEATS] = t_ends(mean, stderr, len(self.parts) - 1)
@@ -199,9 +199,9 @@ def gather_evidence(
         for levels in parts:
             if levels in results.grids:
                 add(results.grids[levels])
-        known = tuple(part for levels in parts if (part := found.get(levels)) is not None)
-        whole = len(known) == len(parts)
-        found[grid.levels] = _of_mean(grid, facet.id, known) if whole else None
+        defined = tuple(part for levels in parts if (part := found.get(levels)) is not None)
+        whole = len(defined) == len(parts)
+        found[grid.levels] = _of_mean(grid, facet.id, defined) if whole else None
 
     for grid in results.grids.values():
         add(grid)
@@ -219,18 +219,18 @@ def _of_grid(grid: Grid, given: Ints) -> Evidence:
     by_row = [*map(shares.get, grid.keys)] if shares else [None] * len(cells)
     repeated = bool((cells.repeats > 1).any())
     value = cells.value.floats / (scale or 1)
-    stderr, clusters = cells.stderr.floats / (scale or 1), _known(clusters_of(grid))
+    stderr, clusters = cells.stderr.floats / (scale or 1), _defined(clusters_of(grid))
     if repeated:
         stderr = np.where(stderr > 0, stderr, np.nan)
     for row, share in enumerate(by_row):
         if share is not None and len(share.values) > 1 and np.isnan(stderr[row]):
             spread = mean_spread(share.values)
             stderr[row], clusters[row] = spread.stderr, len(share.values)
-    counts = _known(given)
+    counts = _defined(given)
     value = np.where(np.isnan(counts[:, 1]), value, counts[:, 0] / counts[:, 1])
     if repeated and scale is not None:
         # As if the trials of the repeats were one sample.
-        n = np.where((value >= 0) & (value <= 1), _known(grid.trials), np.nan)
+        n = np.where((value >= 0) & (value <= 1), _defined(grid.trials), np.nan)
         counts = np.where(np.isnan(counts), np.stack([value * n, n], axis=-1), counts)
     few = cells.repeats < FEWEST
     ends = np.stack([cells.low.floats, cells.high.floats], axis=-1) / (scale or 1)
@@ -238,7 +238,7 @@ def _of_grid(grid: Grid, given: Ints) -> Evidence:
     basis: Basis = ""
     if repeated:
         basis = "repeats"
-    elif not np.isnan(stderr[cells.value.known]).all():
+    elif not np.isnan(stderr[cells.value.defined]).all():
         basis = "stderr"
     elif not np.isnan(counts).all():
         basis = "items" if items else "trials"
@@ -284,6 +284,6 @@ def _of_mean(grid: Grid, facet: str, parts: tuple[Evidence, ...]) -> Evidence:
     )
 
 
-def _known(numbers: Ints) -> Floats:
+def _defined(numbers: Ints) -> Floats:
     """Whole numbers as floats; nan for `UNKNOWN`."""
     return np.where(numbers == UNKNOWN, np.nan, numbers)

@@ -34,7 +34,7 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
     table = choose(study) if shown is None else shown
     at, columns, levels = _rows(study, table)
     failed = np.isin(columns.state, FAILED)
-    rows = np.flatnonzero(columns.value.known | failed)
+    rows = np.flatnonzero(columns.value.defined | failed)
     at, columns = at[rows], columns[rows]
     failed = failed[rows]
     by_item = None if _repeats(study, levels) else _by_item(study, table, at, columns)
@@ -113,9 +113,9 @@ def _by_item(
         return None
     failed = Outcomes(("",), (1,), (0,))
     found = [
-        outcomes_in(study, place, run) if known else failed
-        for place, run, known in zip(
-            table.places(at), columns.run, columns.value.known.tolist(), strict=True
+        outcomes_in(study, place, run) if defined else failed
+        for place, run, defined in zip(
+            table.places(at), columns.run, columns.value.defined.tolist(), strict=True
         )
     ]
     given = [of for of in found if of is not None]
@@ -127,7 +127,7 @@ def _by_item(
         np.array([*chain.from_iterable(getattr(of, name) for of in given)], float)
         for name in ("correct", "samples")
     )
-    shares = np.where(columns.value.known[rows], scale * correct / samples, np.nan)
+    shares = np.where(columns.value.defined[rows], scale * correct / samples, np.nan)
     return rows, Coded.of(chain.from_iterable(of.items for of in given)), shares
 
 
@@ -137,7 +137,7 @@ def _rows(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str,
     present = table.columns.state != ABSENT
     parts_of = [any(level.aggregate for level in study.levels_of(of)) for of in table.grids]
     measured = present & ~np.repeat(np.array(parts_of, bool), table.size)
-    has_parts = table.columns.value.known[measured].any()
+    has_parts = table.columns.value.defined[measured].any()
     shown = np.flatnonzero(measured if has_parts else present)
     if not repeated:
         return shown, table.columns[shown], {}

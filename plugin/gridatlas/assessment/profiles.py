@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, known
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
 from gridatlas.model.study import Level
 from gridatlas.table.items import Basis
 from gridatlas.table.study_table import Grid
@@ -75,7 +75,9 @@ def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     return Profiles(
         _means(grid.study.x.levels, columns, as_pairs(uncertainty.x_means)),
         _means(grid.study.y.levels, rows, as_pairs(uncertainty.y_means)),
-        method if any(known(of).any() for of in (uncertainty.x_means, uncertainty.y_means)) else "",
+        method
+        if any(defined(of).any() for of in (uncertainty.x_means, uncertainty.y_means))
+        else "",
     )
 
 

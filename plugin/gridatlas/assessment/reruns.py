@@ -183,7 +183,7 @@ def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduc
     intervals = _intervals(study, pairs, cache_folder)
     running = _running(study)
     more = {levels for reading in study.reruns for levels in reading.table.grids} - {*results.grids}
-    n = [number for grid in grids for number in grid.trials[grid.columns.value.known].tolist()]
+    n = [number for grid in grids for number in grid.trials[grid.columns.value.defined].tolist()]
     return Reproduction(
         study,
         tuple(_rerun(grid, again, intervals, running) for grid, again in pairs),
@@ -200,7 +200,7 @@ def _own(results: Results) -> Iterator[Own]:
     for levels, grid in results.grids.items():
         if grid.aggregate:
             continue
-        measured = grid.points_at(grid.columns.value.known)
+        measured = grid.points_at(grid.columns.value.defined)
         waiting = [point for at, point in running if at == levels and point not in measured]
         yield Own(grid, len(measured), len(waiting), len(study.x.levels) * len(study.y.levels))
 

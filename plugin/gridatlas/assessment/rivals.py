@@ -78,7 +78,7 @@ def other_readings(results: Results, checks: Iterable[CheckResult]) -> list[Othe
         if reading.entry.approximate:
             against.append("is only approximate")
         pairs = zip(shown.value[changed].exact(), given.value[changed].exact(), strict=True)
-        largest = max(abs((one or Decimal()) - (two or Decimal())) for one, two in pairs)
+        largest = max(abs((lone or Decimal()) - (two or Decimal())) for lone, two in pairs)
         found.append(OtherReading(reading, tuple(against), len(changed), len(at), largest))
     return found
 
@@ -124,14 +124,14 @@ def _shared(results: Results, reading: Reading) -> tuple[Rows, Rows]:
     """The rows of the shown table that show another reading, and the reading's rows there."""
     at, rows = _values_at(results, reading)
     shown = next(iter(results.grids.values())).table.columns
-    other = shown.value.known[at] & ~shown.reading.are(reading.id.__eq__)[at]
+    other = shown.value.defined[at] & ~shown.reading.are(reading.id.__eq__)[at]
     return at[other], rows[other]
 
 
 def _values_at(results: Results, reading: Reading) -> tuple[Rows, Rows]:
     """Where in the shown table a reading has values, and its rows with them; no aggregates."""
     table, own = next(iter(results.grids.values())).table, reading.cells
-    rows = np.flatnonzero(own.columns.value.known)
+    rows = np.flatnonzero(own.columns.value.defined)
     grids = np.array(
         [
             -1 if any(level.aggregate for level in results.study.levels_of(levels))
@@ -141,8 +141,8 @@ def _values_at(results: Results, reading: Reading) -> tuple[Rows, Rows]:
         np.intp,
     )  # fmt: skip
     grid, point = np.divmod(rows, max(1, own.size))
-    there = grids[grid] >= 0
-    return (grids[grid] * table.size + point)[there], rows[there]
+    present = grids[grid] >= 0
+    return (grids[grid] * table.size + point)[present], rows[present]
 
 
 def with_reading(results: Results, reading: Reading) -> Results:

@@ -26,7 +26,7 @@ Ends = tuple[float, float]
 """Low and high end of an interval, in the metric's unit."""
 
 
-def known(ends: Floats) -> Bools:
+def defined(ends: Floats) -> Bools:
     """Whether each interval is known.
 
     Args:
@@ -107,12 +107,12 @@ class GridUncertainty:
     @property
     def cells(self) -> int:
         """Number of cells that have an interval."""
-        return int(known(self.ends).sum())
+        return int(defined(self.ends).sum())
 
     @property
     def has_ranges(self) -> bool:
         """Whether a cell is a mean of too few repeats."""
-        return bool(known(self.ranges).any())
+        return bool(defined(self.ranges).any())
 
     @property
     def best_set(self) -> Bools:

@@ -65,7 +65,7 @@ def reproduced_badge(grid: Grid, reproduction: Reproduction | None) -> str:
     """
     label = "reproduced"
     cells = grid.columns
-    own = int((cells.run.are(bool) & cells.value.known).sum())
+    own = int((cells.run.are(bool) & cells.value.defined).sum())
     if own:
         return _badge(grid, "measured", f"{own} of {many(len(cells), 'cell')}", VALUE)
     rerun = reproduction.of(grid.levels) if reproduction else None

@@ -130,17 +130,17 @@ def gather(shown: Shown, of: Layout) -> tuple[Block, ...]:
 
 def _block(column: int, row: int, shown: Shown, places: Rows) -> Block:
     values, absent = shown.values[places.ravel()], shown.absent[places.ravel()]
-    known = values.known
+    defined = values.defined
     low, high = values.ends or (None, None)
     return Block(
         column,
         row,
         len(values),
-        int(known.sum()),
+        int(defined.sum()),
         None if low is None else values.mean(),
         low,
         high,
-        tuple(Counter(absent[~known]).most_common()),
+        tuple(Counter(absent[~defined]).most_common()),
     )
 
 

@@ -93,7 +93,7 @@ def _with_marks(
     """A grid's heatmap with its best, disputed and possibly best cells marked."""
     outline = heatmap.printed or len(best) <= OUTLINED_UP_TO
     marks = []
-    in_dispute = (grid.columns.value.known & (grid.columns.state == DISPUTED)).tolist()
+    in_dispute = (grid.columns.value.defined & (grid.columns.state == DISPUTED)).tolist()
     for mark, row in zip(heatmap.marks, reading_order(grid.study), strict=True):
         point, disputed = grid.keys[row], in_dispute[row]
         label = mark.label + (IN_DISPUTE if disputed else "")
@@ -222,7 +222,7 @@ def _shown(grid: Grid) -> Shown:
 def _shown_difference(difference: Difference) -> Shown:
     """The differences; where there is none, why the second grid has no value, else the first."""
     first, second = difference.first.columns, difference.second.columns
-    states = np.where(second.value.known, first.state, second.state)
+    states = np.where(second.value.defined, first.state, second.state)
     return Shown(difference.change, Coded(states, _ABSENT))
 
 

@@ -56,7 +56,7 @@ def check_counts(view: ReadingView) -> list[CheckResult]:
     if any(not 0 <= end <= scale for sheet in sheets for end in sheet.ends):
         return []  # a change in percent, and no share
     if not any(_has_trials(view.study, sheet) for sheet in sheets):
-        number = sum(int(sheet.columns.value.known.sum()) for sheet in sheets)
+        number = sum(int(sheet.columns.value.defined.sum()) for sheet in sheets)
         return [_unknown(view, [sheet.levels for sheet in sheets], number)] if number else []
     for sheet in sheets:
         by_trials = view.study.trials_at(sheet.levels)

@@ -52,7 +52,7 @@ def check_fractions(view: ReadingView) -> list[CheckResult]:
         return []
     rare = metric.falls or says_lower(metric.name)
     first = view.sheets[0]
-    number = sum(int(sheet.columns.value.known.sum()) for sheet in view.sheets)
+    number = sum(int(sheet.columns.value.defined.sum()) for sheet in view.sheets)
     finding = view.finding(
         KIND,
         first.levels,

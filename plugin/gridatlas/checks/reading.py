@@ -68,7 +68,7 @@ class Sheet:
 
     def values(self, computed: bool | None = None) -> Iterator[tuple[Point, Decimal]]:
         """The cells that have a value, row by row; perhaps only the means of repeats, or others."""
-        wanted = self.columns.value.known
+        wanted = self.columns.value.defined
         if computed is not None:
             wanted = wanted & ((self.columns.repeats > 1) == computed)
         rows = np.flatnonzero(wanted)
@@ -78,12 +78,12 @@ class Sheet:
     @property
     def has_trials(self) -> bool:
         """Whether a cell with a value has its number of trials."""
-        return bool((self.columns.n[self.columns.value.known] != UNKNOWN).any())
+        return bool((self.columns.n[self.columns.value.defined] != UNKNOWN).any())
 
     @cached_property
     def printed(self) -> Decimals:
         """The values that a source prints."""
-        rows = self.columns.value.known & (self.columns.repeats <= 1)
+        rows = self.columns.value.defined & (self.columns.repeats <= 1)
         return self.columns.value[rows]
 
     @property
@@ -98,7 +98,7 @@ class Sheet:
     @cached_property
     def _kinds(self) -> tuple[Rows, Codes, Sequence[Kind]]:
         """The cells with a value, the code of each one's kind, and the kinds."""
-        rows = np.flatnonzero(self.columns.value.known)
+        rows = np.flatnonzero(self.columns.value.defined)
         cells = self.columns
         n, successes = (Coded.of(or_none(of[rows])) for of in (cells.n, cells.successes))
         computed = Coded((cells.repeats[rows] > 1).astype(np.int32), (False, True))
@@ -229,8 +229,8 @@ class ReadingView:
 
 def supplying(chosen: StudyTable) -> frozenset[str]:
     """Ids of the readings that supply at least one shown value."""
-    known = chosen.columns.value.known
-    used = np.unique(chosen.columns.reading.codes[known])
+    defined = chosen.columns.value.defined
+    used = np.unique(chosen.columns.reading.codes[defined])
     return frozenset(map(chosen.columns.reading.kinds.__getitem__, used))
 
 

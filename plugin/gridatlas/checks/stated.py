@@ -73,7 +73,7 @@ def check_disputed(view: ReadingView) -> list[CheckResult]:
     """Disputed cells without a value, those of one grid with one note together."""
     reading = view.account
     columns = reading.table.columns
-    rows = np.flatnonzero((columns.state == DISPUTED) & ~columns.value.known)
+    rows = np.flatnonzero((columns.state == DISPUTED) & ~columns.value.defined)
     rows = rows[np.argsort(columns.line[rows], kind="stable")]
     groups: dict[tuple[Levels, str], list[Point]] = {}
     for (levels, point), note in zip(reading.table.places(rows), columns.note[rows], strict=True):

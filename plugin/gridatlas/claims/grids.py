@@ -63,8 +63,8 @@ class Truths(Cells[bool]):
         why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
-        true, known = int(self.values.are(bool).sum()), int(self.known.sum())
-        return calculate_numbers("/", Number(Decimal(true)), Number(Decimal(known)))
+        true, defined = int(self.values.are(bool).sum()), int(self.defined.sum())
+        return calculate_numbers("/", Number(Decimal(true)), Number(Decimal(defined)))
 
     def at(self, levels: Chosen) -> Truth:
         """The truth in one cell."""
@@ -141,9 +141,11 @@ class Numbers(Cells[Decimal]):
         why = self.gaps(summed=True)
         if why:
             return Number(None, (), why)
-        known = self.known
-        values = cast(Coded[Decimal], self.values[known])
-        return calculate_numbers("/", Number(total(values)), Number(Decimal(int(known.sum()) or 1)))
+        defined = self.defined
+        values = cast(Coded[Decimal], self.values[defined])
+        return calculate_numbers(
+            "/", Number(total(values)), Number(Decimal(int(defined.sum()) or 1))
+        )
 
     @property
     def spread(self) -> Number:
@@ -231,9 +233,9 @@ class Extreme:
 
     def _untold(self, levels: Chosen) -> tuple[str, ...]:
         """Why these levels can't be compared with the others: one of the two has no value."""
-        inside, known = self.of.chosen(levels), self.of.known
+        inside, defined = self.of.chosen(levels), self.of.defined
         for side in (inside, ~inside):
-            if side.any() and not known[side].any():
+            if side.any() and not defined[side].any():
                 return self.of.narrowed(side).missing()
         return ()
 

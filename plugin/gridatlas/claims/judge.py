@@ -89,7 +89,7 @@ def evaluate_given(
     grids = evaluation.grids()
     if not grids:
         return verdict
-    given = np.logical_and.reduce([grid.known for grid in grids])
+    given = np.logical_and.reduce([grid.defined for grid in grids])
     number, of = int(given.sum()), len(given)
     if number in (0, of):
         return verdict

@@ -82,7 +82,7 @@ class Cells(Generic[V]):
         return self.rows // across if index else self.rows % across
 
     @property
-    def known(self) -> Bools:
+    def defined(self) -> Bools:
         """For each cell whether it has a value."""
         return self.values.are(lambda value: value is not None)
 
@@ -103,16 +103,16 @@ class Cells(Generic[V]):
         """
         strict = self.absent == "needed"
         strict |= self.absent == "needed in parts" and summed and not self.whole
-        if strict or not self.known.any():
+        if strict or not self.defined.any():
             return self.missing()
         return ()
 
     def missing(self) -> tuple[str, ...]:
         """Why what needs all these cells, whatever `absent` says, is undecidable."""
-        known = self.known
-        if len(known) and known.all():
+        defined = self.defined
+        if len(defined) and defined.all():
             return ()
-        return self.reasons(self.points_at(np.flatnonzero(~known))) or NONE_LEFT
+        return self.reasons(self.points_at(np.flatnonzero(~defined))) or NONE_LEFT
 
     def reasons(self, points: Iterable[Point]) -> tuple[str, ...]:
         """Why these points have no value; nothing for no points."""
@@ -163,11 +163,11 @@ class Cells(Generic[V]):
 
     def where_true(self, truths: Cells[bool]) -> Self:
         """The cells at which `truths` is true; those at which it is undecidable become None."""
-        told = match(self, truths)
-        values = self.values.pair(told, lambda value, truth: value if truth else None)
+        worded = match(self, truths)
+        values = self.values.pair(worded, lambda value, truth: value if truth else None)
         sources, why = origin(self, truths)
         whole = replace(self, values=values, sources=sources, why=why)
-        return whole.narrowed(told.are(lambda truth: truth is not False))
+        return whole.narrowed(worded.are(lambda truth: truth is not False))
 
     def row(self, key: str) -> Self:
         """The cells at one level of y, over x alone."""

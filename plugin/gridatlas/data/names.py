@@ -272,9 +272,9 @@ def _check_template(
         found, expected = "a quote without its other one", "arguments as a shell reads them"
         return [here.problem("wrong-value", path, found, expected, "close the quote")]
     named = list(dict.fromkeys(PLACEHOLDER.findall(args)))
-    what, told = ("factor", "both axes, which tell cells apart")
+    what, worded = ("factor", "both axes, which tell cells apart")
     if key == "grid_args":
-        what, told = ("facet", "all facets, which tell grids apart")
+        what, worded = ("facet", "all facets, which tell grids apart")
     problems = [
         here.unknown("unknown-factor", path, name, f"a {what} of this study", ids)
         for name in named
@@ -285,7 +285,7 @@ def _check_template(
             "wrong-value",
             path,
             f"no {{{factor}}}",
-            f"the levels of {told}",
+            f"the levels of {worded}",
             f"add {{{factor}}} where the script takes it",
         )
         for factor in required

@@ -64,7 +64,7 @@ def _guessed(
     first = next((reading.cells for reading in readings if len(reading.cells.columns)), None)
     if first is None or factors.keys() <= written.keys():
         return {}
-    rows = np.flatnonzero(first.columns.value.known)
+    rows = np.flatnonzero(first.columns.value.defined)
     grid, point = np.divmod(rows, first.size)
     axes = {first.y.id: point // len(first.x.levels), first.x.id: point % len(first.x.levels)}
     facets = [name for name in factors if name not in axes]

@@ -106,7 +106,7 @@ class _Rows:
         for name, least in (("n", 1), ("successes", 0)):
             floats = numbers[name].floats
             far = (floats < least) | (floats > MOST_TRIALS) | (floats != np.floor(floats))
-            doubtful = doubtful | (far & numbers[name].known)
+            doubtful = doubtful | (far & numbers[name].defined)
         doubtful = doubtful | (numbers["successes"].floats > numbers["n"].floats)
         if metric.range:
             low, high = map(float, metric.range)
@@ -114,9 +114,11 @@ class _Rows:
         texts = self.texts("state")
         codes = np.array([_STATE_CODES.get(text, _NO_SUCH_STATE) for text in texts.kinds], np.int8)
         state = taken(codes, texts.codes)
-        state = np.where(state == _NO_STATE, np.where(value.known, OK, MISSING), state)
+        state = np.where(state == _NO_STATE, np.where(value.defined, OK, MISSING), state)
         doubtful = doubtful | (state == _NO_SUCH_STATE)
-        doubtful = doubtful | (value.known != ((state == OK) | (value.known & (state == DISPUTED))))
+        doubtful = doubtful | (
+            value.defined != ((state == OK) | (value.defined & (state == DISPUTED)))
+        )
         columns = replace(
             Columns.empty(len(value)),
             value=value,
@@ -259,7 +261,7 @@ _STATE_CODES: Mapping[str, int] = {
 
 def _whole(numbers: Decimals) -> NDArray[np.int64]:
     """Whole numbers; `UNKNOWN` where there is none, or one that is a problem."""
-    if not numbers.known.any():
+    if not numbers.defined.any():
         return constant(UNKNOWN, len(numbers), np.int64)
     return np.where(numbers.floats <= MOST_TRIALS, numbers.floats, UNKNOWN).astype(np.int64)
 
@@ -428,7 +430,7 @@ def read_readings(
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
         if entry is not source.readings[-1]:
             cells = reading.table
-            covered.update(cells.places(np.flatnonzero(cells.columns.value.known)))
+            covered.update(cells.places(np.flatnonzero(cells.columns.value.defined)))
         readings.append(reading)
     return tuple(readings), problems
 
@@ -471,7 +473,7 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
     )
     outside = tuple(zip(levels_outside, columns[outside_rows], strict=True))
     label = entry.label or (entry.id if file.readings else "Cells of the study")
-    with_value = cells.value.known
+    with_value = cells.value.defined
     measured = bool(with_value.any()) and bool(cells.run.are(bool)[with_value].all())
     document = rows.source.documents.get(entry.id)
     table, places = rows.table_of(first_rows, cells, most)

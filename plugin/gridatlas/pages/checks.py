@@ -145,7 +145,7 @@ def check_counts(assessment: Assessment) -> CheckCounts:
     given = Counter(
         at
         for reading in (accounts if len(accounts) > 1 else ())
-        for at in reading.table.places(np.flatnonzero(reading.table.columns.value.known))
+        for at in reading.table.places(np.flatnonzero(reading.table.columns.value.defined))
     )
     shown = [
         (grid, (x.key, y.key), cell)

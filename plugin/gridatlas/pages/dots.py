@@ -9,7 +9,7 @@ from math import isnan
 import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, known
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
 from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
 from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
@@ -142,9 +142,9 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     tests = tables.uncertainty(tables.lead)
     if tests.basis == "repeats":
         return "", ""  # repeats may be seeds, runs or annotators: no questions are known
-    if tables.study.spread and not known(tests.by_trials).any():
+    if tables.study.spread and not defined(tests.by_trials).any():
         return "", ""  # a table rarely says what its spread is over
-    if known(tests.by_items).any() or tables.study.trials:
+    if defined(tests.by_items).any() or tables.study.trials:
         return "these questions", "questions of the kind"
     return "", ""
 

@@ -94,15 +94,15 @@ def answers_json(assessment: Assessment, into: str) -> str:
             "grade": answer.grade,
             "sentence": answer.headline,
             "evidence": answer.evidence,
-            **_known({"p": answer.p, "population": answer.population}),
-            "assertions": [_known(asdict(assertion)) for assertion in answer.assertions],
+            **_defined({"p": answer.p, "population": answer.population}),
+            "assertions": [_defined(asdict(assertion)) for assertion in answer.assertions],
         }
         for page, answer in assessment.answers.items()
     ]
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _known(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _defined(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that aren't empty; of numbers those that are finite."""
     return {
         name: value

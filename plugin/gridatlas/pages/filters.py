@@ -105,7 +105,7 @@ def _point_anchor(grid: Grid, point: Point) -> str:
 
 def _trials_text(grid: Grid) -> str:
     """The trials behind each published value of a grid: `150`, `30 to 150` or `not known`."""
-    numbers = np.unique(grid.trials[grid.columns.value.known]).tolist()
+    numbers = np.unique(grid.trials[grid.columns.value.defined]).tolist()
     if not numbers or UNKNOWN in numbers:
         return "not known"
     return f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
@@ -307,8 +307,8 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
 
 def _missing_of(grids: Iterable[Grid]) -> tuple[int, int]:
     """How many cells of some grids have no value, and how many cells there are."""
-    known = np.concatenate([grid.columns.value.known for grid in grids])
-    return int((~known).sum()), len(known)
+    defined = np.concatenate([grid.columns.value.defined for grid in grids])
+    return int((~defined).sum()), len(defined)
 
 
 def _intervals_at(tests: GridUncertainty, row: int) -> list[Ends | None]:

@@ -134,7 +134,7 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
 
 
 def _count(grid: Grid) -> str:
-    values, of = int(grid.columns.value.known.sum()), len(grid.columns)
+    values, of = int(grid.columns.value.defined.sum()), len(grid.columns)
     return _number(of, "value") if values == of else f"{values} of {_number(of, 'value')}"
 
 

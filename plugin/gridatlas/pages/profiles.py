@@ -8,7 +8,7 @@ from statistics import median
 from typing import Literal
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import known
+from gridatlas.assessment.uncertainty import defined
 from gridatlas.charts.plotting import Scope, padded
 from gridatlas.charts.profile import Profile, ProfileLine
 from gridatlas.model.format import (
@@ -132,10 +132,10 @@ def _band(tables: Tables, axis: Literal["x", "y"]) -> tuple[float | None, Scope]
         narrow, wide = (
             (tests.x_trials, tests.x_means) if axis == "x" else (tests.y_trials, tests.y_means)
         )
-        has_trials = bool(known(narrow).any())
+        has_trials = bool(defined(narrow).any())
         trials = trials and has_trials
         ends = narrow if has_trials else wide
-        halves += ((ends[:, 1] - ends[:, 0]) / 2)[known(ends)].tolist()
+        halves += ((ends[:, 1] - ends[:, 0]) / 2)[defined(ends)].tolist()
     if not halves:
         return None, ""
     return median(halves), "these questions" if trials and tables.study.trials else ""

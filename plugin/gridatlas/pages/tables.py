@@ -59,7 +59,7 @@ def usual_trials(grid: Grid) -> int | None:
 
     None, too, where they are unknown for a value: what holds for most would seem to hold for it.
     """
-    found = Counter(grid.trials[grid.columns.value.known].tolist())
+    found = Counter(grid.trials[grid.columns.value.defined].tolist())
     if not found or UNKNOWN in found:
         return None
     n, cells = found.most_common(1)[0]
@@ -110,7 +110,7 @@ def line_table(line: Line) -> DataTable:
 def provenance(grid: Grid) -> tuple[Origin, ...]:
     """Where the shown values come from: reading, place in it and run, each with how many cells."""
     readings = {reading.id: reading for reading in grid.study.readings}
-    cells = grid.columns[grid.columns.value.known]
+    cells = grid.columns[grid.columns.value.defined]
     counts = Counter(zip(cells.reading, cells.place, cells.run, strict=True))
     origins = [
         Origin(readings.get(reading), place, run, number)

@@ -338,7 +338,7 @@ def _significance(
     }
     found: list[str | None] = []
     for row in order:
-        if not grid.columns.value.known[row]:
+        if not grid.columns.value.defined[row]:
             found.append(None)
         elif grid.keys[row] in best:
             disputed = ", disputed" if grid.columns.state[row] == DISPUTED else ""

@@ -162,7 +162,7 @@ def _runs(grids: Iterable[Grid]) -> set[str]:
     return {
         run
         for grid in grids
-        for run in grid.columns.run[grid.columns.value.known & grid.columns.reading.are(bool)]
+        for run in grid.columns.run[grid.columns.value.defined & grid.columns.reading.are(bool)]
         .take()
         .kinds
     }
@@ -317,7 +317,7 @@ def _again(assessment: Assessment, grids: Iterable[Grid]) -> MeasuredAgain | Non
         verdicts.update(rerun.counts)
         measured += rerun.measured
         of += rerun.published
-        n = grid.trials[grid.columns.value.known]
+        n = grid.trials[grid.columns.value.defined]
         total = None if total is None or (n == UNKNOWN).any() else total + int(n.sum())
     ordered = {verdict: verdicts[verdict] for verdict in VERDICTS if verdicts[verdict]}
     return MeasuredAgain(measured, of, ordered, total)

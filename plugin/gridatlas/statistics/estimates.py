@@ -196,8 +196,8 @@ def t_ends(value: Floats | float, stderr: Floats | float, df: Floats | float) ->
     nan where a standard error isn't known or 0, or has less than one degree of freedom.
     """
     tail = 0.975
-    known = np.where(np.greater(stderr, 0) & np.greater_equal(df, 1), stderr, np.nan)
-    reach = known * np.where(np.isinf(df), special.ndtri(tail), special.stdtrit(df, tail))
+    defined = np.where(np.greater(stderr, 0) & np.greater_equal(df, 1), stderr, np.nan)
+    reach = defined * np.where(np.isinf(df), special.ndtri(tail), special.stdtrit(df, tail))
     return np.stack([value - reach, value + reach], axis=-1)
 
 
@@ -324,11 +324,11 @@ def interval_of(estimate: Estimate) -> Interval | None:
         ValueError: For impossible counts.
     """
     value, n, clusters = estimate.value, estimate.n, estimate.clusters
-    known = [] if n is None else [wilson(value * n, n)]
+    defined = [] if n is None else [wilson(value * n, n)]
     if estimate.stderr and (clusters is None or clusters > 1):
-        known.append(t_interval(value, Spread(estimate.stderr, clusters)))
+        defined.append(t_interval(value, Spread(estimate.stderr, clusters)))
     elif n is not None and clusters is not None and clusters < n:
-        known.append(wilson(value * clusters, clusters))
-    if not known:
+        defined.append(wilson(value * clusters, clusters))
+    if not defined:
         return None
-    return Interval(min(of.low for of in known), max(of.high for of in known))
+    return Interval(min(of.low for of in defined), max(of.high for of in defined))

@@ -82,20 +82,20 @@ def _primary(given: Sequence[Columns]) -> Any:
         for place, cells in enumerate(given):
             good = cells.state != ABSENT
             if only_with_value:
-                good = good & (cells.value.known | (cells.state == DISPUTED))
+                good = good & (cells.value.defined | (cells.state == DISPUTED))
             which = np.where((which < 0) & good, place, which)
     return which
 
 
 def _by_values(study: Study, given: Sequence[Columns], primary: Any) -> tuple[Any, Coded[Any]]:
     """The account of each cell by what they give, and how it is disputed, of those that are."""
-    told = [
+    worded = [
         cells.value.kinds().pair(
             Coded(cells.state - ABSENT, (None, *STATES)), lambda value, state: (value, state)
         )
         for cells in given
     ]
-    codes, combinations_given = combine(told)
+    codes, combinations_given = combine(worded)
     chosen = [
         _choose(
             study,
@@ -221,8 +221,8 @@ def _filled(printed: Columns | None, of: Sequence[Columns]) -> Columns | None:
     None where nothing is printed and no mean is known.
     """
     cells = Columns.empty(len(of[0])) if printed is None else printed
-    known = np.logical_and.reduce([part.value.known for part in of])
-    rows = np.flatnonzero(known & (cells.state == ABSENT))
+    defined = np.logical_and.reduce([part.value.defined for part in of])
+    rows = np.flatnonzero(defined & (cells.state == ABSENT))
     if not len(rows):
         return printed
     disputed = np.sum([part.state[rows] == DISPUTED for part in of], axis=0)
@@ -261,7 +261,7 @@ def values_in(study: Study, reading: Reading, levels: Levels) -> list[Decimal | 
         ]
         for row in np.flatnonzero(absent).tolist():
             of = [part[row] for part in parts]
-            known = [value for value in of if value is not None]
-            if values[row] is None and known and len(known) == len(of):
-                values[row] = mean(known)
+            defined = [value for value in of if value is not None]
+            if values[row] is None and defined and len(defined) == len(of):
+                values[row] = mean(defined)
     return values

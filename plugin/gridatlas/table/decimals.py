@@ -93,7 +93,7 @@ class Decimals:
         return iter(self.exact())
 
     @property
-    def known(self) -> Bools:
+    def defined(self) -> Bools:
         """For each row whether it has a number."""
         return np.not_equal(self.places, NONE)
 
@@ -110,7 +110,7 @@ class Decimals:
     @property
     def ends(self) -> Sequence[Decimal]:
         """The lowest and the highest number; nothing without any."""
-        if not self.known.any():
+        if not self.defined.any():
             return ()
         ends = (np.nanmin(self.floats), np.nanmax(self.floats))
         near = (self[np.flatnonzero(self.floats == end)] for end in ends)
@@ -119,8 +119,8 @@ class Decimals:
 
     def mean(self) -> Decimal:
         """The arithmetic mean of at least one number."""
-        known = self[self.known]
-        return known._total() / len(known)
+        defined = self[self.defined]
+        return defined._total() / len(defined)
 
     def _total(self) -> Decimal:
         """The sum; of whole numbers of units of the last decimal, where they are exact as floats.
@@ -142,7 +142,7 @@ class Decimals:
         _, codes = np.unique(self.floats, return_inverse=True)
         numbers = codes * (MOST_PLACES + 3) + self.places
         if self.odd is None and len(np.unique(numbers)) == codes.max() + 1:
-            return np.where(self.known, codes + 1, 0)
+            return np.where(self.defined, codes + 1, 0)
         kinds = self.kinds()
         own, _ = encode(kinds.kinds)
         return own[kinds.codes]
@@ -186,7 +186,7 @@ class Decimals:
 
     def with_other_places(self, *places: int) -> Decimals:
         """The numbers that have other decimals."""
-        other = self.known & ~np.isin(self.places, places)
+        other = self.defined & ~np.isin(self.places, places)
         for row in np.flatnonzero(self.places == ODD).tolist():
             other[row] = places_of(self.at(row) or Decimal(0)) not in places
         return self[other]
@@ -203,7 +203,7 @@ class Decimals:
 
     def or_else(self, others: Decimals) -> Decimals:
         """The column with the numbers of another where it has none."""
-        rows = np.flatnonzero(~self.known & others.known).tolist()
+        rows = np.flatnonzero(~self.defined & others.defined).tolist()
         return self.replaced(rows, others[rows].exact())
 
     def replaced(self, rows: Sequence[int], numbers: Sequence[Decimal | None]) -> Decimals:

@@ -81,12 +81,12 @@ def same_items(grid: Grid, shares: Mapping[Point, Shares]) -> bool | None:
     """
     if len({share.items for share in shares.values()}) > 1:
         return False
-    known = grid.columns.value.known
-    if shares and len(shares) == known.sum():
+    defined = grid.columns.value.defined
+    if shares and len(shares) == defined.sum():
         return True
     asked = items_of(grid)
     samples = grid.study.trials.samples if grid.study.trials else 0
-    if asked and (grid.trials == asked * samples * grid.columns.repeats)[known].all():
+    if asked and (grid.trials == asked * samples * grid.columns.repeats)[defined].all():
         return True
     return None
 
@@ -121,7 +121,7 @@ def clusters_of(grid: Grid) -> Ints:
     """The same of each cell of a grid; `UNKNOWN` where it isn't known."""
     study, cells = grid.study, grid.columns
     printed = study.spread.n if study.spread and study.spread.kind in ("sd", "se") else None
-    beside = np.where(cells.spread.known, UNKNOWN if printed is None else printed, UNKNOWN)
+    beside = np.where(cells.spread.defined, UNKNOWN if printed is None else printed, UNKNOWN)
     found = np.where(cells.repeats > 1, cells.repeats, beside)
     for point, cell in of_runs(grid):
         number = clusters(study, grid.levels, point, cell)
@@ -187,7 +187,7 @@ def grid_counts(grid: Grid) -> tuple[Ints, str]:
     The counts are those of all cells that have a value, or, with a reason, of none.
     """
     study, cells = grid.study, grid.columns
-    scale, known = share_scale(study), cells.value.known
+    scale, defined = share_scale(study), cells.value.defined
     none = np.full((len(cells), 2), UNKNOWN)
     if grid.aggregate:
         return none, AGGREGATE
@@ -212,7 +212,7 @@ def grid_counts(grid: Grid) -> tuple[Ints, str]:
             wrong = f"{value} is impossible with {many(n, 'trial')}"
             return none, f"{wrong}, so its trials are not known"
         counts[row] = successes[like], n
-    return counts, "" if known.any() else "there is no value"
+    return counts, "" if defined.any() else "there is no value"
 
 
 def successes_of(value: Decimal, n: int, scale: int) -> int | None:

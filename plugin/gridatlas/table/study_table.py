@@ -95,7 +95,7 @@ class Columns:
     def __iter__(self) -> Iterator[Cell]:
         """The cells, each made when it is asked for."""
         ends: Iterable[Any] = repeat(None)
-        if self.low.known.any():
+        if self.low.defined.any():
             ends = (
                 None if low is None else (low, high)
                 for low, high in zip(self.low, self.high, strict=True)
@@ -159,9 +159,9 @@ class Columns:
 
         Numbers are alike as they are printed. A cell with a value is like none without.
         """
-        known = Coded(self.value.known.astype(np.int8), (False, True))
+        defined = Coded(self.value.defined.astype(np.int8), (False, True))
         return numbered(
-            [known, *(_coded(getattr(self, name)) for name in COLUMNS if name not in _OWN)]
+            [defined, *(_coded(getattr(self, name)) for name in COLUMNS if name not in _OWN)]
         )
 
     @classmethod
@@ -384,7 +384,7 @@ class Grid:
         if self.aggregate:
             return constant(UNKNOWN, len(cells), np.int64)
         by_study = UNKNOWN if once is None else once * cells.repeats
-        read = cells.value.known & cells.reading.are(bool)
+        read = cells.value.defined & cells.reading.are(bool)
         return np.where(read, np.where(cells.n == UNKNOWN, by_study, cells.n), UNKNOWN)
 
     @property
@@ -445,8 +445,8 @@ class Grid:
             for level in self.study.facets[place].levels
             if not level.aggregate
         ]
-        known = all(levels in self.table.index for levels in of)
-        return tuple(Grid(self.study, levels, self.table) for levels in of) if known else ()
+        defined = all(levels in self.table.index for levels in of)
+        return tuple(Grid(self.study, levels, self.table) for levels in of) if defined else ()
 
     @property
     def cells(self) -> list[list[Cell]]:

@@ -86,21 +86,21 @@ def best_undisputed_points(grid: Grid) -> frozenset[Point]:
 
 def _summarised(grid: Grid) -> Summary | None:
     study, values = grid.study, grid.columns.value
-    known = values.known
-    if not known.any():
+    defined = values.defined
+    if not defined.any():
         return None
     higher = not study.metric.falls
-    best, worst = (_extreme(grid, known, end) for end in (higher, not higher))
-    disputed = known & (grid.columns.state == DISPUTED)
+    best, worst = (_extreme(grid, defined, end) for end in (higher, not higher))
+    disputed = defined & (grid.columns.state == DISPUTED)
     sure: tuple[Extreme | None, ...] = (best, worst)
     if disputed.any():
-        rest = known & ~disputed
+        rest = defined & ~disputed
         sure = (
             tuple(_extreme(grid, rest, end) for end in (higher, not higher)) if rest.any() else ()
         )
     best_sure, worst_sure = sure or (None, None)
     return Summary(
-        count=int(known.sum()),
+        count=int(defined.sum()),
         of=len(values),
         best=best.at,
         best_value=best.value,
@@ -122,7 +122,7 @@ def unrounded(grid: Grid) -> Decimals:
     values, parts = grid.columns.value, [unrounded(part) for part in grid.parts]
     if not parts:
         return values
-    rows = np.flatnonzero(np.logical_and.reduce([of.known for of in (values, *parts)]))
+    rows = np.flatnonzero(np.logical_and.reduce([of.defined for of in (values, *parts)]))
     given = zip(*(part[rows] for part in parts), strict=True)
     means = [mean([value for value in of if value is not None]) for of in given]
     return values.replaced(rows.tolist(), means)

@@ -108,14 +108,14 @@ def measured_step(record: Mapping[str, Any], rows: int, cache: float) -> tuple[f
     """
     steps = steps_of(record)
     arm = steps.get("varlen") or steps.get("grouped") or {}
-    known = {n: _at(by_cache, cache) for n, by_cache in arm.items() if len(by_cache) > 1}
+    defined = {n: _at(by_cache, cache) for n, by_cache in arm.items() if len(by_cache) > 1}
     busy = [each["busy"] for each in record["results"] if each["part"] == "scheduler"]
-    if len(known) < 2 or not busy:
+    if len(defined) < 2 or not busy:
         raise CannotRun(
             "the bench has too few points",
             "two numbers of rows with two lengths each, and the scheduler's part",
             "give the bench's command again: it goes on with what is missing",
         )
-    pairs = list(pairwise(sorted(known.items())))
+    pairs = list(pairwise(sorted(defined.items())))
     (low, first), (high, last) = next((p for p in pairs if rows <= p[1][0]), pairs[-1])
     return (first + (last - first) * (rows - low) / (high - low)) / 1000, busy[0]

@@ -30,12 +30,12 @@ from gridatlas_reproduce.kv.questions import Question, prompt_ids
 from gridatlas_reproduce.kv.slots import Reading, fastest_reading
 from gridatlas_reproduce.kv.sweep import Sweep, question_of
 from gridatlas_reproduce.runner.devices import choose_device
-from gridatlas_reproduce.runner.engine import WorkerFactory
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.options import RunOptions
 from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import Manifest
 from gridatlas_reproduce.runner.units import Unit
+from gridatlas_reproduce.runner.work import WorkerFactory
 
 
 @dataclass(frozen=True, slots=True)

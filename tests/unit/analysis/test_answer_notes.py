@@ -247,7 +247,7 @@ def test_seeds_of_their_own_aren_t_the_same():
         ("1 2", "EMA 2 beats EMA 1, by 10.0"),
         ("✗ ✓", "EMA ✓ beats EMA ✗, by 10.0"),
         ("rg h2o", "h2o beats rg, by 10.0"),
-        ("rg adam", "Adam beats rg, by 10.0"),
+        ("rg adam", "adam beats rg, by 10.0"),
     ],
 )
 def test_names_say_what_they_are(levels, headline):

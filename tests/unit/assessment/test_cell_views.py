@@ -85,8 +85,8 @@ def test_a_point_that_no_grid_has_is_a_key_error(make_study: MakeStudy) -> None:
 def test_few_repeats_have_a_range(make_study: MakeStudy) -> None:
     repeats = "roles: {repeat: replicate}\n"
     assessment = _assessed(make_study, repeats, "1,1,50,,", "1,1,60,,", "2,1,70,,")
-    known = assessment.uncertainty.of(assessment.results.grid())
-    assert (as_pairs(known.ends), as_pairs(known.ranges)) == ([None, None], [(50, 60), None])
+    defined = assessment.uncertainty.of(assessment.results.grid())
+    assert (as_pairs(defined.ends), as_pairs(defined.ranges)) == ([None, None], [(50, 60), None])
 
 
 def test_a_cell_that_runs_measured_again_has_its_rerun(make_study: MakeStudy) -> None:

@@ -21,7 +21,7 @@ from gridatlas.assessment.uncertainty import (
     Ends,
     GridUncertainty,
     as_pairs,
-    known,
+    defined,
 )
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.line import Line
@@ -165,8 +165,8 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     assert cells_of(grid, uncertainty) == {}
     assert ranges_of(grid, uncertainty) == {("1", "1"): (33, 55.5), ("2", "1"): (50, 60)}
     assert uncertainty.reason == "2 repeats are too few: an interval takes 3"
-    assert not known(uncertainty.x_means).any()
-    assert not known(uncertainty.y_means).any()
+    assert not defined(uncertainty.x_means).any()
+    assert not defined(uncertainty.y_means).any()
     assert uncertainty.basis == ""
     figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
     (row,) = data_table(figure).rows

@@ -54,7 +54,7 @@ def test_rows_are_told_apart_by_all_columns(rows: list[tuple[str, ...]]) -> None
     assert distinct == [*dict.fromkeys(rows)]
     assert [*codes] == [*encode(numbered(columns).tolist())[0]]
     if rows:
-        paired = columns[0].pair(columns[1], lambda one, other: one + other)
+        paired = columns[0].pair(columns[1], lambda lone, other: lone + other)
         assert [*paired] == [row[0] + row[1] for row in rows]
 
 

@@ -42,7 +42,7 @@ def test_numbers_come_back_to_the_letter(numbers: list[Decimal | None]) -> None:
     column = Decimals.of(numbers)
     assert letters(column.exact()) == letters(numbers)
     assert letters([*column.kinds()]) == letters(numbers)
-    assert column.known.tolist() == [number is not None for number in numbers]
+    assert column.defined.tolist() == [number is not None for number in numbers]
     texts = letters([*column.kinds().kinds])
     assert len(texts) == len({*texts})
     twice = Decimals.joined([column, Decimals.none(1), column])
@@ -147,8 +147,8 @@ def test_equal_numbers_have_one_code_however_they_are_printed() -> None:
     many = Decimals.of(few * 500).equal()
     assert many.tolist() == [1, 1, 2, 1, 0] * 500
     alike = [Decimal("0.1"), Decimal("0.10000000000000001"), Decimal("0.1000")] * 500
-    one, other, same = Decimals.of(alike).equal()[:3].tolist()
-    assert one == same != other
+    lone, other, same = Decimals.of(alike).equal()[:3].tolist()
+    assert lone == same != other
     different = [*map(Decimal, range(2_000)), None]
     assert len({*Decimals.of(different).equal().tolist()}) == 2_001
 
