@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from gridatlas.analysis.descriptions import (
 from gridatlas.analysis.design import Design, Study, design
 from gridatlas.analysis.names import compared, say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
-    FEW_NAMES,
     Question,
     ask,
     explained,
@@ -31,7 +29,6 @@ from gridatlas.analysis.questions import (
 )
 from gridatlas.analysis.said import (
     Answer,
-    Assertion,
     Said,
     ahead,
     graded,
@@ -251,86 +248,22 @@ Pages = dict[tuple[str, int] | None, Answer]
 
 
 @np.errstate(all="ignore")
-def under_rivals(shown: Study, rivals: Sequence[Study], facets: Sequence[str] = ()) -> Pages:
-    """As `analyse` of the shown reading, asserting only what all readings assert.
-
-    Args:
-        rivals: The study under each rival reading, as a whole; levels may differ.
-    """
-    first, held = analyse(shown, facets), {}
-    others = [_by_label(rival, analyse(rival, facets)) for rival in rivals]
-    lost: dict[tuple[str, int] | None, list[str]] = {}
-    for (place, each), label in zip(first.items(), _by_label(shown, first), strict=True):
-        theirs = [pages.get(label) for pages in others]
-        mine = {_content(stated) for stated in each.assertions}
-        sets = (
-            {_content(stated) for stated in page.assertions} if page else set() for page in theirs
-        )
-        held[place] = mine.intersection(*sets)
-        if mine - held[place]:
-            lost[place] = [words.another_reading(page.headline) for page in theirs if page]
-    answers = analyse(shown, facets, held)
-    for place, texts in lost.items():
-        evidence = (*answers[place].evidence, *dict.fromkeys(texts))
-        answers[place] = replace(answers[place], grade="reading-dependent", evidence=evidence)
-    return answers
-
-
-def _by_label(study: Study, pages: Pages) -> dict[tuple[str, str] | None, Answer]:
-    """Answers by the label of their level: readings may have other levels."""
-    return {
-        place and (place[0], study.factors[place[0]].levels[place[1]]): answer
-        for place, answer in pages.items()
-    }
-
-
-def _content(stated: Assertion) -> tuple[str, ...]:
-    """What an assertion says, whatever its size."""
-    way = "" if stated.kind in ("pair", "block", "best") else str(np.sign(stated.estimate))
-    return stated.kind, stated.factor, way, *stated.levels
-
-
-def _held(
-    asked: Sequence[Question], held: Mapping[Any, Collection[tuple[str, ...]]] | None, place: Any
-) -> Sequence[Question]:
-    return asked if held is None else [_holding(question, held[place]) for question in asked]
-
-
-def _holding(question: Question, held: Collection[tuple[str, ...]]) -> Question:
-    """The question with nothing shown that isn't held: of pairs one by one, else at all."""
-    lost = np.array([_content(stated) not in held for stated in _say(question).assertions], bool)
-    if not lost.any():
-        return question
-    adjusted = np.ones(len(question.adjusted))
-    few = len(question.design.factor(question.factor).levels) <= FEW_NAMES
-    if few and question.kind in ("names", "tuned", "by block", "interaction"):
-        adjusted = question.adjusted.copy()
-        adjusted[np.flatnonzero(adjusted <= 0.05)[lost]] = 1.0
-    return replace(question, adjusted=adjusted)
-
-
-@np.errstate(all="ignore")
-def analyse(
-    study: Study, facets: Sequence[str] = (),
-    held: Mapping[tuple[str, int] | None, Collection[tuple[str, ...]]] | None = None,
-) -> Pages:  # fmt: skip
+def analyse(study: Study, facets: Sequence[str] = ()) -> Pages:
     """The answers of a study's pages.
 
     Args:
         facets: Factors of which each level has a page. Those along a run have none.
-        held: By page what may be asserted; all without it.
 
     Returns:
         By facet and level; None is the front page, whose answer the pages that compare repeat.
     """
     facets = [facet for facet in facets if facet in study.factors]
     page = design(study)
-    front = answer(page, _held(over_page(ask(page)), held, None))
+    front = answer(page, over_page(ask(page)))
     answers: Pages = {None: front}
     pages = level_pages(study, facets)
     for facet in facets:
         for level in range(len(study.factors[facet].levels)):
             inside = design(study, {facet: level})
-            asked = _held(pages.get((facet, level), []), held, (facet, level))
-            answers[facet, level] = answer(inside, asked, front)
+            answers[facet, level] = answer(inside, pages.get((facet, level), []), front)
     return answers

@@ -409,10 +409,6 @@ def course(metric: str, factor: Factor, values: Sequence[str], best: int, highes
     return f"Along {factor.label} {metric} is {ends}{peak}: values are those of the last."
 
 
-def another_reading(text: str) -> str:
-    return f"Another reading of the table says: {text}."
-
-
 NO_PLACE = "No cell has all that would be compared: no difference is tested."
 NOTHING_VARIED = "Nothing is varied here that could be compared."
 ONE_EACH = "One measurement of each, and nothing that repeats it: no difference is tested."

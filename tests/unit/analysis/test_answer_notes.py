@@ -4,14 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from amount import amount
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from test_answer_cases import LOSS, SCORE, front, name, number, table
-from test_random_designs import tables
 
 from gridatlas.analysis import cells, words
-from gridatlas.analysis.answers import analyse, under_rivals
+from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
 
@@ -160,62 +156,6 @@ def test_cells_of_counts_may_be_the_best_by_their_counts():
         [False, False],
         [False, False],
     ]
-
-
-# --- readings -------------------------------------------------------------------------------------
-
-
-def control(gains: list[float]) -> Table:
-    values = np.array([20.0, *gains])[:, None, None] + noise(3, 4, 5, size=0.3)
-    factors = {"setting": Factor("setting", ("Before", "GRPO", "Control"), "choice", None, 0)}
-    factors |= {"x": number("digits", range(1, 5), "condition"), "seed": SEEDS}
-    return table(values, factors, SCORES)
-
-
-def test_only_what_all_readings_assert_is_asserted():
-    shown, rival = prepare(control([45, 50])), prepare(control([45, 20]))
-    plain, both = analyse(shown)[None], under_rivals(shown, [rival])[None]
-    assert plain.headline == (
-        "Control and GRPO beat Before (+30.16, +25.07); Control also GRPO (+5.09)"
-    )
-    assert both.headline == "GRPO beats Before (+25.074)"
-    assert both.grade == "reading-dependent"
-    assert both.evidence[-1].startswith("Another reading of the table says: GRPO beats Before")
-    assert [stated.levels for stated in both.assertions] == [("GRPO", "Before")]
-
-
-def test_readings_that_agree_change_nothing():
-    shown = prepare(control([45, 50]))
-    again = prepare(control([45.1, 50.2]))
-    assert under_rivals(shown, [again], ["setting"]) == analyse(shown, ["setting"])
-
-
-def test_the_other_sign_is_another_assertion():
-    factors = {"x": number("x", range(4), "condition"), "seed": SEEDS}
-    slope = np.arange(4.0)[:, None]
-    shown, rival = (
-        prepare(table(50 + way * slope + noise(4, 5), factors, SCORES)) for way in (1, -1)
-    )
-    answer = under_rivals(shown, [rival])[None]
-    assert (answer.headline, answer.grade) == ("No effect of x shown", "reading-dependent")
-    assert answer.assertions == ()
-
-
-@settings(max_examples=amount(60, 3_000), deadline=None)
-@given(tables(odd=False), st.integers(0, 2**32 - 1), st.sampled_from([0.01, 1.0, 10.0]))
-def test_no_answer_asserts_more_than_a_rival(shown, seed, size):
-    change = np.random.default_rng(seed).normal(0, size, len(shown.value))
-    rival = replace(shown, value=shown.value + change, n=None, k=None)
-    facets = [*shown.factors]
-    first, second = prepare(shown), prepare(rival)
-    theirs = analyse(second, facets)
-    for page, answer in under_rivals(first, [second], facets).items():
-        stated = {(each.kind, each.factor, each.levels) for each in answer.assertions}
-        finite = theirs.get(page) if first.factors == second.factors else None
-        if finite is not None:
-            assert stated <= {(each.kind, each.factor, each.levels) for each in finite.assertions}
-        if not answer.assertions:
-            assert answer.grade not in ("clear", "likely")
 
 
 # --- names and numbers in sentences ---------------------------------------------------------------
