@@ -27,6 +27,7 @@ from gridatlas_import.numerals import (
     INFINITE,
     STATES_IN_WORDS,
     is_absent,
+    is_censored,
     margin_number,
     number_text,
     plain,
@@ -331,11 +332,12 @@ def _value(column: Column, text: str) -> _Value:
         margin = without_margin(text)[1]
         is_read = not margin or margin_number(text, column.mark) is not None
         return _Value(number, "", "" if is_read else f"± {margin} in the source", "")
-    if not is_absent(text):
+    if not is_absent(text) and not column.is_metric_like:
         return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
     lower = plain(text).lower()
     state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
-    is_quoted = state == "failed" or lower in INFINITE
+    is_quoted = state == "failed" or lower in INFINITE or is_censored(lower)
+    is_quoted = is_quoted or not is_absent(text)
     return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
 
 

@@ -111,6 +111,12 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     help="Import only rows with this level, and report the others.",
 )
 @click.option("--ignore", metavar="COLUMN", multiple=True, help="Ignore this column.")
+@click.option(
+    "--columns",
+    metavar="COLUMN,...",
+    default="",
+    help="The headings that are levels, in a wide table such as a leaderboard.",
+)
 @click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
 @click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
 @click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
@@ -174,10 +180,10 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Create a study from tables or result files.
 
-    FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel or Markdown table, a log of Inspect, a
-    result file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON
-    files with one cell each. The import proposes the role of each column and asks; options settle
-    their parts. With --x, --y and --metric, it asks nothing.
+    FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel, Markdown, HTML or LaTeX table, a log of
+    Inspect, a result file of lm-evaluation-harness, MTEB or Every Eval Ever, or a folder of such
+    files, of a sweep, or of JSON files with one cell each. The import proposes the role of each
+    column and asks; options settle their parts. With --x, --y and --metric, it asks nothing.
 
     \b
     Exit status: 0 written, with findings too, or a proposal only shown, 1 the data can't be
@@ -262,6 +268,7 @@ def import_options(options: Mapping[str, Any]) -> ImportOptions:
         options["facets"],
         options["repeats"],
         options["ignore"],
+        tuple(filter(None, map(str.strip, options["columns"].split(",")))),
         options["only"],
         {kind: options[kind] for kind in ("n", "successes", "stderr") if options[kind] is not None},
         options["mark"],

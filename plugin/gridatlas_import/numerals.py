@@ -18,6 +18,7 @@ ABSENT = frozenset(_ABSENT.split())
 """Texts (in lower case) that stand where there is no value; nothing at all is one, too."""
 STATES_IN_WORDS: dict[str, State] = {
     "oom": "oom",
+    "o.o.m.": "oom",
     "out of memory": "oom",
     "failed": "failed",
     "fail": "failed",
@@ -105,7 +106,13 @@ def looks_like_number(text: str) -> bool:
 def is_absent(text: str) -> bool:
     """Whether a text in the place of a value says that there is none."""
     lower = plain(text).lower()
-    return not lower or lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
+    is_word = lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
+    return not lower or is_word or is_censored(lower)
+
+
+def is_censored(text: str) -> bool:
+    """Whether a text only says that a value is below or above a number: `< 5%`."""
+    return text[:1] in "<>≤≥" and any(map(str.isdigit, text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ from gridatlas_import.rows import CannotImport, SeveralProblems
 from gridatlas_import.study_text import MEASURED, About, study_text, text_scalar
 from gridatlas_import.write import FILES, check_place, check_staged, put, put_back, staged
 
+MOST_WRONG = 0.2
+"""Share of rows up to which wrong ones are left out, and reported."""
 _EXPORTED_AT = re.compile(
     r"[ _-]*\d{4}-\d\d-\d\dT\d\d[_:.-]?\d\d[_:.-]?\d\d([.,]\d+)?(Z|[+_-]\d\d[_:.-]?\d\d)?$"
 )
@@ -242,9 +244,10 @@ def _import(
 
 def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -> None:
     bad = [row for row in imported.reported if row.bad]
-    if bad and not skip:
+    twice = any("already" in row.why for row in bad)
+    if not skip and (twice or len(bad) > MOST_WRONG * imported.read):
         fix = "correct them, or leave them out with --skip"
-        if any("already" in row.why for row in bad):
+        if twice:
             if proposal.collisions and (differing := collision(proposal)).fix.startswith("add "):
                 fix += f"; {differing.found}: {differing.fix}"
             fix += (
