@@ -14,6 +14,7 @@ from itertools import repeat
 from typing import Literal, NamedTuple
 
 from gridatlas.data.columns import OPTIONAL_COLUMNS
+from gridatlas.data.levels import slug
 from gridatlas.data.names import RESERVED_FACTORS
 from gridatlas.data.tables import guarded, guarded_column
 from gridatlas.data.text import unnameable
@@ -311,8 +312,17 @@ def _levels(column: Column, fill: str | None) -> Sequence[str]:
     written: Mapping[str, str | None] = column.number_of
     if not column.as_numbers:
         written = {text: " ".join(text.split()) for text in column.counts}
-    levels = {text: level or fill or "" for text, level in written.items()}
+    levels = _apart({text: level or fill or "" for text, level in written.items()})
     return [*map(levels.__getitem__, column.texts)]
+
+
+def _apart(levels: dict[str, str]) -> dict[str, str]:
+    """Levels whose addresses differ: of `mbpp` and `mbpp+` the second is `mbpp plus`."""
+    first: dict[str, str] = {}
+    for text, level in levels.items():
+        if level and first.setdefault(slug(level_key(level)), level_key(level)) != level_key(level):
+            levels[text] = level.replace("+", " plus")
+    return levels
 
 
 def _keys(texts: Sequence[str]) -> Sequence[str]:

@@ -111,13 +111,21 @@ def _by_counting(
 ) -> tuple[str, str] | None:
     """Of numbers with few values the one with the most: the last of several."""
     numbers = [
-        name for name in able if kinds[name].kind == "plain" and columns[name].is_metric_like
+        name
+        for name in able
+        if columns[name].is_metric_like
+        and (kinds[name].kind == "plain" or _is_counted(kinds[name], columns[name]))
     ]
     if not numbers:
         return None
     order = [*columns]
     best = max(numbers, key=lambda name: (len(columns[name].distinct), order.index(name)))
     return best, "a number with many distinct values"
+
+
+def _is_counted(kind: KindOfColumn, column: Column) -> bool:
+    """Whether numbers with the name of a factor are results: too many differ."""
+    return kind.kind == "factor" and column.number_count**2 > len(column.texts)
 
 
 def spread_of(columns: Mapping[str, Column], metric: str) -> tuple[str, str]:

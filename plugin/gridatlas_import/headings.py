@@ -307,6 +307,8 @@ def _belongs_above(rows: Sequence[Sequence[str]]) -> bool:
     ]
     repeated = not all(upper) or len(set(upper)) < len(upper)
     texts = [at for at in numeric if first[at].strip() and not is_absent(first[at])]
+    if not first[0].strip() and len(texts) == len(numeric) > 1:
+        return not any(map(holds_number, first))
     return (
         len(texts) * 2 > len(numeric) > 0
         and repeated

@@ -130,10 +130,17 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and _names_levels(column, name):
             continue
+        if rule.kind == "text" and name in FACTORS and not _has_objects(column):
+            continue
         return KindOfColumn(rule.kind, rule.why)
     if name == "rank" or name.endswith("_rank"):
         return _rank(column)
     return None
+
+
+def _has_objects(column: Column) -> bool:
+    """Whether texts are objects or sentences, not levels."""
+    return any(len(text) > _SENTENCE or _URL.fullmatch(plain(text)) for text in column.counts)
 
 
 def _names_levels(column: Column, name: str) -> bool:

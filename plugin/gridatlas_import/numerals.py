@@ -107,7 +107,7 @@ def is_absent(text: str) -> bool:
     """Whether a text in the place of a value says that there is none."""
     lower = plain(text).lower()
     is_word = lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
-    return not lower or is_word or is_censored(lower)
+    return not lower.strip("-–—.…") or is_word or is_censored(lower)
 
 
 def is_censored(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from gridatlas.analysis.roles import CONDITIONS, SETTINGS, is_named
 from gridatlas.model.directions import words
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
@@ -14,7 +15,7 @@ from gridatlas_import.choose_metric import (
     choose_metric,
     unclear_outcome,
 )
-from gridatlas_import.columns import Column
+from gridatlas_import.columns import Column, plain_name
 from gridatlas_import.counts import (
     better_in_files,
     choose_counts,
@@ -401,7 +402,13 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
     if asked.x == name:
         return True
     several = column.as_numbers and len(column.distinct) >= SWEEP_FROM
-    return several and not facts.collisions((name, *asked.facets), repeats)
+    if facts.collisions((name, *asked.facets), repeats) or not several:
+        return False
+    first = facts.columns[next(iter(facts.columns))]
+    named = not first.is_metric_like and len(first.distinct) == facts.rows == first.filled
+    digits = [len(value.normalize().as_tuple().digits) for value in column.values]
+    measured = sum(number > 2 for number in digits) * 2 > len(digits)
+    return not named or (not measured and is_named(plain_name(name), f"{SETTINGS}|{CONDITIONS}"))
 
 
 def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:

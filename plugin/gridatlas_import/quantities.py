@@ -10,7 +10,13 @@ from decimal import Decimal
 from statistics import median
 
 from gridatlas.model.problems import join_names
-from gridatlas_import.numerals import are_plain_numbers, is_absent, looks_like_number, plain
+from gridatlas_import.numerals import (
+    are_plain_numbers,
+    is_absent,
+    looks_like_number,
+    number_text,
+    plain,
+)
 from gridatlas_import.rows import RawTable, Reported
 
 _SIZES: Mapping[str, Mapping[str, Decimal]] = {
@@ -89,7 +95,12 @@ def in_one_unit(table: RawTable) -> RawTable:
     units |= next((units for names, units in SIGNATURES if names <= columns.keys()), {})
     for name, texts in table.columns.items():
         counts = Counter(texts)
-        if name in units and units[name] in _SIZES["time"] and are_plain_numbers(counts):
+        named = re.search(rf"(?:^|_){units.get(name, '')}$", name)
+        if (
+            units.get(name) in _SIZES["time"]
+            and not named
+            and all(number_text(text, "point") for text in counts if text)
+        ):
             found = _scaled(counts, units[name])
         else:
             found = _quantities(counts)

@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
 from gridatlas_import.columns import Column, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
-from gridatlas_import.metric import unit_in_name
+from gridatlas_import.metric import speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number
 from gridatlas_import.rows import RawTable
 from gridatlas_import.vocabulary import (
@@ -20,6 +21,7 @@ from gridatlas_import.vocabulary import (
     MODIFIERS,
     SPLITS,
     STATISTICS,
+    TITLE_WORDS,
 )
 
 AVERAGES = frozenset(("avg", "average", "mean", "overall", "total"))
@@ -231,6 +233,8 @@ def _may_be_level(column: Column, kind: str) -> bool:
     numbers = sum(column.counts[t] for t, number in column.number_of.items() if number is not None)
     if not column.is_metric_like or len(column.name) == 1 or numbers * 4 < len(column.texts):
         return False
+    if kind == "factor" and column.is_fractional and column.number_count * 2 > numbers:
+        return not is_named(plain_name(column.name), f"{SETTINGS}|{TRAINING}")
     return kind in ("number", "plain") or (
         kind not in _NO_LEVELS and bool(BENCHMARKS.match(column.name))
     )
@@ -310,35 +314,40 @@ def _of_one_scale(
     kinds: Mapping[str, KindOfColumn],
     benchmarks: Sequence[str],
 ) -> list[str]:
-    """The headings, with those between them whose names only look like something else."""
-    order = [*able]
-    inner = order[order.index(core[0]) : order.index(core[-1]) + 1]
+    """The headings of one quantity, with those whose names only look like something else."""
     every: list[Decimal] = [value for name in core for value in able[name].values]
     lowest, highest = min(every), max(every)
     if len(benchmarks) >= 2:
-        core = [
-            name
-            for name in core
-            if name in benchmarks or _fits(able[name], [able[n] for n in benchmarks])
-        ]
+        others = [able[name] for name in benchmarks]
+        core = [name for name in core if name in benchmarks or _fits(able[name], others)]
     top = next((end for end in _ENDS if lowest >= Decimal(0) and highest <= end), highest)
     found = [
         name
-        for name in inner
+        for name, column in able.items()
         if name in core
         or (
-            benchmarks
-            and kinds[name].kind not in (*_NO_LEVELS, "number", "plain")
-            and able[name].is_metric_like
-            and able[name].is_fractional
-            and all(min(Decimal(0), lowest) <= value <= top for value in able[name].values)
+            (benchmarks or len(core) > 2)
+            and kinds[name].kind not in (*_NO_LEVELS, "number", "plain", "generic")
+            and column.is_metric_like
+            and column.is_fractional
+            and column.number_count * 2 > column.filled
+            and not TITLE_WORDS & set(words(name))
+            and not is_named(plain_name(name), f"{SETTINGS}|{TRAINING}")
+            and all(min(Decimal(0), lowest) <= value <= top for value in column.values)
         )
     ]
-    directions = [_arrow(name) for name in found]
-    most = max(set(directions), key=directions.count)
-    if len(set(directions) - {""}) > 1:
-        found = [name for name in found if _arrow(name) == most]
+    for quantity in (_direction, lambda name: "%" if able[name].percents else ""):
+        spoken = [quantity(name) for name in found]
+        most = max(set(spoken), key=spoken.count)
+        if len(set(spoken) - {""}) > 1 or "%" in spoken:
+            found = [name for name, way in zip(found, spoken, strict=True) if way in (most, "")]
+            found = [name for name in found if most != "%" or quantity(name)]
     return found
+
+
+def _direction(name: str) -> str:
+    spoken = speaks_of(name) if TITLE_WORDS & set(words(name)) else None
+    return _arrow(name) or spoken or ""
 
 
 def _fits(column: Column, benchmarks: Sequence[Column]) -> bool:

@@ -13,7 +13,7 @@ from gridatlas_import.kinds import kinds_of
 from gridatlas_import.markup import without_tags
 from gridatlas_import.numerals import is_absent
 from gridatlas_import.quantities import holds_number, in_one_unit
-from gridatlas_import.rows import RawTable, Reported
+from gridatlas_import.rows import RawTable, Reported, unique_names
 
 _SUM = re.compile(
     r"\W*(?:\w+[ -]){0,2}(?:average|avg\.?|mean|geomean|total|overall|mittelwert|summe)"
@@ -35,7 +35,13 @@ def tidied(table: RawTable) -> RawTable:
     """
     if table.logs is not None:
         return table
-    columns = {name: _without_tags(texts) for name, texts in table.columns.items()}
+    names = dict(
+        zip(table.columns, unique_names([*map(without_tags, table.columns)])[0], strict=True)
+    )
+    columns = {names[name]: _without_tags(texts) for name, texts in table.columns.items()}
+    headings = {names[name]: levels for name, levels in table.headings.items()}
+    origins = tuple(names[name] for name in table.origins)
+    table = replace(table, headings=headings, origins=origins)
     table = _with_filled_labels(_without_rows_that_are_none(replace(table, columns=columns)))
     return _with_share(in_one_unit(table))
 

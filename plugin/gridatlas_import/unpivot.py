@@ -81,7 +81,9 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     texts = _level_texts(levels, form.metric)
     if numbered:
         names[0] = "row"
-    called = x or numbered or (corner[2] if corner else setting_of(levels) or _subject_of(texts))
+    below_key = form.metric and all(level.startswith(f"{form.metric}.") for level in levels)
+    setting = "" if below_key else setting_of(levels)
+    called = x or numbered or (corner[2] if corner else setting or _subject_of(texts))
     called = COLUMN if called == BENCHMARK and BENCHMARK in names else called
     note = "each column is taken for a level; if each row is a cell, say --long"
     note += "; --x names what they are levels of" * (called == COLUMN and not table.headings)
@@ -142,6 +144,8 @@ def _level_texts(levels: Sequence[str], metric: str) -> list[str]:
     Args:
         metric: The words of what all of them say was measured; `gsm8k_acc` is `gsm8k` then.
     """
+    if metric and all(level.startswith(f"{metric}.") for level in levels):
+        return [level[len(metric) + 1 :] for level in levels]
     texts = [re.sub(r"\s*[↑↓]\s*", "", without_latex(level)).strip() for level in levels]
     units = {unit_in_name(text)[1] for text in texts}
     texts = [unit_in_name(text)[0] for text in texts] if len(units) == 1 else texts

@@ -82,7 +82,7 @@ METRICS = (
         """
         reward return bleu sacrebleu rouge rougel chrf meteor comet elo likelihood logprob r2
         spearman pearson kendall correlation corr mcc matthews kappa main psnr ssim lpips
-        silhouette ari nmi bertscore wins hypervolume utility fitness yield
+        silhouette ap ari nmi bertscore wins hypervolume utility fitness yield
         """
     )
 )

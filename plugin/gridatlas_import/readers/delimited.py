@@ -16,6 +16,7 @@ from gridatlas.model.problems import quote
 from gridatlas_import.files import File
 from gridatlas_import.headings import has_two_lines, table_of_rows
 from gridatlas_import.markup import is_rule, without_latex
+from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.readers import latex
 from gridatlas_import.readers.latex import is_latex
 from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
@@ -79,6 +80,10 @@ def read(file: File) -> RawTable:
     if several:
         found = table_of_rows(form, [header, *rows], [name, *places], left)
         return replace(found, semicolons=separator == ";", notes=(*notes, *found.notes))
+    if _has_no_header(header, rows):
+        rows, places = [header, *rows], [f"{name}:{before + skipped + 1}", *places]
+        header = [f"column_{at}" for at in range(1, width + 1)]
+        notes.append("the first line has values, as those below; columns are numbered")
     columns, more = unique_names(header)
     if all(_is_number(value) for value in header if value):
         more.append("the header is all numbers; is it missing? The first line counts as header")
@@ -90,6 +95,18 @@ def read(file: File) -> RawTable:
         left,
         (*notes, *more),
         semicolons=separator == ";",
+    )
+
+
+def _has_no_header(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line is a row: its texts stand below it, and its numbers have decimals."""
+    numbers = [at for at, text in enumerate(header) if looks_like_number(text) and "." in text]
+    texts = [at for at, text in enumerate(header) if not looks_like_number(text)]
+    below = all(any(row[at] == header[at] for row in rows) for at in texts[:1])
+    return (
+        bool(numbers and texts)
+        and below
+        and all(looks_like_number(row[at]) for row in rows[:20] for at in numbers)
     )
 
 

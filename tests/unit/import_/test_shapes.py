@@ -81,6 +81,14 @@ two,1.9 TFLOPS,2.9 TFLOPS
 three,2.9 TFLOPS,3.9 TFLOPS
 Measured at night.
 """
+SHOTS = """\
+| Model | A-Eval | Sums | Code |
+|-------|--------|------|------|
+|       | 5-shot | 8-shot | 0-shot |
+| a-7b  | 46.8   | 16.7 | 12.8 |
+| b-7b  | 55.0   | 29.6 | ----- |
+| c-7b  | 62.6   | 42.2 | 22.6 |
+"""
 STACKED = """\
 Model,Task,acc
 small,one,0.51
@@ -116,6 +124,13 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("counts.csv", COUNTS, {"metric": "correct/total", "better": "higher", "cells": 6}),
         ("rig.csv", NOTED, {"x": "columns", "y": "Device", "unit": "TFLOPS", "better": "higher"}),
         ("stacked.csv", STACKED, {"x": "Model", "y": "Task", "cells": 4}),
+        ("shots.md", SHOTS,
+         {"y": "Model", "columns": ["A-Eval 5-shot", "Sums 8-shot", "Code 0-shot"]}),
+        ("bare.csv", "c,sum,27.36\nc,fib,0.05\nlua,sum,40.5\nlua,fib,0.75\n",
+         {"x": "column_1", "y": "column_2", "metric": "column_3", "cells": 4}),
+        ("mixed.md", "| Model | Piqa | Lambada PPL | Winogrande | Hellaswag |\n|-|-|-|-|-|\n"
+         "| a | 63.1% | 30.2 | 50.4% | 28.6% |\n| b | 64.2% | 18.6 | 52.0% | 33.7% |\n",
+         {"columns": ["Piqa", "Winogrande", "Hellaswag"], "unit": "%"}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -124,6 +139,12 @@ def test_published_tables_are_read_as_people_read_them(
 ) -> None:
     answer = proposed(tmp_path, name, text)
     assert {key: answer.get(key) for key in expected} == expected, answer
+
+
+def test_measured_numbers_are_no_axis(tmp_path: Path) -> None:
+    rows = (f"pack{at},2.{887 - 31 * at},{97 + 53 * at} MB/s\n" for at in range(8))
+    text = "packer,ratio,speed\n" + "".join(rows)
+    assert "there is one row per packer" in proposed(tmp_path, "t.csv", text)["refused"]
 
 
 def test_the_proposal_has_roles_unit_and_name(tmp_path: Path) -> None:
@@ -162,3 +183,12 @@ def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
         "--ignore": ["Cafe WER", "Office WER", "Car WER"],
     }
     assert answer["columns"] == expected[option[0]]
+
+
+def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) -> None:
+    text = "model,task,acc\na,mbpp,0.5\na,mbpp+,0.4\nb,mbpp,0.7\nb,mbpp+,0.6\n"
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    command = ["import", str(tmp_path / "t.csv"), "--yes", "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert "mbpp plus" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
