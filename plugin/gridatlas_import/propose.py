@@ -192,8 +192,7 @@ class _Proposing:
         give("metric", metric, why)
         higher = better_in_files(columns, roles)
         higher = direction_of((*table.wide, metric)) if higher is None else higher
-        if higher is None and columns[metric] is not given:
-            higher = True  # successes are 1
+        higher = True if higher is None and columns[metric] is not given else higher  # 1 succeeded
         about = metric_of(
             self.rows.metric or table.metric or metric,
             columns[metric],
@@ -221,7 +220,6 @@ class _Proposing:
         valued = [number is not None for number in columns[metric].numbers]
         cells, possible = density(facts, x, y, facets, valued)
         if found.repeats and about.decimals is None:
-            # Means have no end of decimals; pictures show those that the values have.
             about = replace(about, decimals=columns[metric].decimals)
         return Proposal(
             facts.columns,

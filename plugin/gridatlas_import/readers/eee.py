@@ -15,10 +15,6 @@ from gridatlas_import.rows import CannotImport, RawTable
 ENDINGS = (".json",)
 BESIDE = re.compile(r".+_samples\.jsonl")
 _UNITS = {"proportion": "", "percent": "%", "percentage": "%", "points": ""}
-_OF_DEPLOYMENT = re.compile(
-    r"(?:.*\.)?(?:temperature|top_p|top_k|shots|num_fewshot|prompt\w*|max_tokens|reasoning\w*|.*_effort)"
-)
-"""Settings that may have been varied; others say how a model was run."""
 
 
 def recognise(file: File) -> bool:
@@ -44,10 +40,9 @@ def read_all(files: Sequence[File]) -> RawTable:
         raise CannotImport("records without a score", "at least one", "name other files")
     table = table_of(records, "records of Every Eval Ever")
     shared = {"score": units.pop()} if len(units) == 1 else {}
-    names = [name for name in table.columns if _OF_DEPLOYMENT.fullmatch(name)]
     return replace(
         table,
-        origins=tuple(name for name in ("source", *names) if name in table.columns),
+        origins=("source",),
         settings=("model", "benchmark"),
         units=shared,
     )
@@ -63,7 +58,9 @@ def _results(tree: Mapping[str, Any], name: str) -> Iterator[tuple[str, dict[str
         uncertainty = _part(score, "uncertainty")
         _check_bounds(score.get("score"), config, place)
         lower = config.get("lower_is_better")
-        args = flat(_part(_part(result, "generation_config"), "generation_args"))
+        generation = _part(result, "generation_config")
+        args = flat(_part(generation, "generation_args"))
+        args |= flat(_part(generation, "additional_details"))
         yield (
             place,
             {
