@@ -33,7 +33,7 @@ COMMANDS = ("mkdocs", "gridatlas")
 """What can be run, beside scripts."""
 
 _LIBRARIES = (
-    "altair", "babel.dates", "gridatlas.assessment.answers.study", "gridatlas.cli.build",
+    "altair", "babel.dates", "gridatlas.assessment.answers", "gridatlas.cli.build",
     "gridatlas.cli.check", "gridatlas.cli.new", "gridatlas.hosts.mkdocs.plugin",
     "gridatlas_import.command", "gridatlas_import.detect", "gridatlas_review.base",
     "gridatlas_review.command", "gridatlas_zensical.export", "markdown.extensions.tables",

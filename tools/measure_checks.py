@@ -326,7 +326,7 @@ def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
     values = {
         at: cell.value
         for reading in study.readings
-        for at, cell in reading.cells.items()
+        for at, cell in reading.table.items()
         if cell.value is not None
     }
     rng = random.Random(seed)
@@ -350,11 +350,11 @@ def _with_values(study: Study, values: Values) -> Study:
     readings = (
         replace(
             reading,
-            cells=StudyTable.of(
+            table=StudyTable.of(
                 study.facets,
                 study.x,
                 study.y,
-                {at: cell._replace(value=values[at]) for at, cell in reading.cells.items()},
+                {at: cell._replace(value=values[at]) for at, cell in reading.table.items()},
             ),
         )
         for reading in study.readings

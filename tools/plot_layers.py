@@ -155,9 +155,6 @@ def forest_template() -> dict[str, Any]:
         alt.Chart(name="zero")
         .mark_rule(aria=False, stroke=INK, strokeDash=[4, 3], strokeWidth=1.2)
         .encode(x=x),
-        alt.Chart(name="wide")
-        .mark_rule(aria=False, strokeWidth=1.2, opacity=0.7)
-        .encode(x=ends, x2="high:Q", y=y, stroke=colour),
         alt.Chart(name="intervals")
         .mark_rule(aria=False, strokeWidth=5, opacity=0.65)
         .encode(x=ends, x2="high:Q", y=y, stroke=colour),

@@ -4,6 +4,7 @@
   python tools/simulate_answers.py                      all kinds, 200 studies each
   python tools/simulate_answers.py -n 60 --only seeds   some of them
   python tools/simulate_answers.py --planted            planted effects
+  python tools/simulate_answers.py --random -n 2000     random designs; with --planted with effects
 
 A study is drawn by the generator of its kind, from a seed of its own. Nothing differs in those of
 `NULL`: any assertion is false. Those of `PLANTED` have one effect.
@@ -25,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+import random_designs
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import prepare
 from gridatlas.analysis.said import Assertion
@@ -468,6 +470,11 @@ def found(label: str, number: int) -> tuple[bool, bool, bool, bool]:
     return bool(said), named, "part" in said and not named, "wrong" in said
 
 
+def random_design(label: str, number: int, *, planted: bool) -> tuple[bool, ...]:
+    """As `false_pages`, of a study of a random design."""
+    return random_designs.judged(number, planted=planted)
+
+
 def percent(count: int, total: int) -> str:
     interval = wilson(count, total)
     return f"{100 * count / total:5.1f} ({100 * interval.low:.1f}–{100 * interval.high:.1f})"
@@ -480,10 +487,13 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=200, help="studies of each kind")
     parser.add_argument("--only", default="", help="kinds whose name has this")
     parser.add_argument("--planted", action="store_true", help="planted effects")
+    parser.add_argument("--random", action="store_true", help="random designs instead of kinds")
     options = parser.parse_args()
     kinds = [label for label in (PLANTED if options.planted else NULL) if options.only in label]
-    judge = found if options.planted else false_pages
-    heading = "asserted | named | part | wrong" if options.planted else "front | clear | any page"
+    judge: Callable[..., tuple[bool, ...]] = found if options.planted else false_pages
+    if options.random:
+        kinds, judge = ["random designs"], partial(random_design, planted=options.planted)
+    heading = "asserted | named | part | wrong" if judge is found else "front | clear | any page"
     print(f"| kind | {heading} |\n|---|{'---:|' * (heading.count('|') + 1)}", flush=True)
     totals: Counter[int] = Counter()
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
@@ -491,7 +501,7 @@ def main() -> None:
             rows = list(pool.map(partial(judge, label), range(options.n), chunksize=10))
             sums = [sum(column) for column in zip(*rows, strict=True)]
             totals.update(dict(enumerate(sums)))
-            spec = f" | {PLANTED[label][2]}" if options.planted else ""
+            spec = f" | {PLANTED[label][2]}" if judge is found else ""
             print(
                 f"| {label} | {' | '.join(percent(count, len(rows)) for count in sums)}{spec} |",
                 flush=True,

@@ -51,7 +51,7 @@ study.grid(setting="grpo")
 # The study is checked as on a website, and has an answer.
 
 # %%
-print(study.answer.sentence)
+print(study.answer.headline)
 study.frame()[["setting", "x_digits", "y_digits", "value", "stderr", "interval_low"]].head(3)
 
 # %% [markdown]

@@ -56,6 +56,21 @@
 # # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
 # dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
 #
+# [tool.uv]
+# # The versions of requirements.lock, with which the tests run; the .lock file has all others.
+# constraint-dependencies = [
+#   "accelerate==1.15.0",
+#   "datasets==5.2.0",
+#   "httpx==0.28.1",
+#   "math-verify==0.9.0",
+#   "numpy==2.4.6",
+#   "ray==2.60.0",
+#   "tokenizers==0.22.2",
+#   "torch==2.13.0",
+#   "transformers==5.2.0",
+#   "trl==1.16.0",
+# ]
+#
 # [tool.uv.sources]
 # gridatlas = { path = "../..", editable = true }
 # ///

@@ -67,8 +67,8 @@
 # ```
 #
 # Stop it at any moment and give the same command again: it goes on with what is missing. A
-# predictor is for one model: for a copy in a folder it is trained on that. `streaming`, `h2o`,
-# `snapkv`, `r-kv` and `random` need none.
+# predictor is for one model: for a copy in a folder it is trained on that. `streaming` and `random`
+# need none.
 
 # %% [markdown]
 # ## What stays in the cache
@@ -87,6 +87,21 @@
 # # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
 # dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
 #
+# [tool.uv]
+# # The versions of requirements.lock, with which the tests run; the .lock file has all others.
+# constraint-dependencies = [
+#   "accelerate==1.15.0",
+#   "datasets==5.2.0",
+#   "httpx==0.28.1",
+#   "math-verify==0.9.0",
+#   "numpy==2.4.6",
+#   "ray==2.60.0",
+#   "tokenizers==0.22.2",
+#   "torch==2.13.0",
+#   "transformers==5.2.0",
+#   "trl==1.16.0",
+# ]
+#
 # [tool.uv.sources]
 # gridatlas = { path = "../..", editable = true }
 # ///
@@ -98,6 +113,7 @@ import click
 
 from gridatlas.meter import report
 from gridatlas_reproduce.kv import vllm_batches as vllm
+from gridatlas_reproduce.kv.method import deviations_of
 from gridatlas_reproduce.kv.models import (
     ModelChoice,
     about_model,
@@ -106,7 +122,6 @@ from gridatlas_reproduce.kv.models import (
     pinned,
 )
 from gridatlas_reproduce.kv.options import (
-    attention_option,
     dtype_option,
     exact_ratios,
     model_option,
@@ -171,10 +186,9 @@ def check_vllm(scorer: str, batch: BatchOptions) -> None:
         raise click.UsageError(
             "--requests and --answers are for --scorer full: vLLM prunes nothing"
         )
-    if batch.rows or batch.batch or batch.measure or batch.compiled:
+    if batch.rows or batch.measure:
         raise click.UsageError(
-            "--requests and --answers decode nothing here: leave --rows, --batch, --compile and "
-            "--measure out"
+            "--requests and --answers decode nothing here: leave --rows and --measure out"
         )
 
 
@@ -214,12 +228,10 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 # command that goes on with a run passes them through the model again and doesn't decode them; its
 # records say `refilled`.
 #
-# **Faster kernels.** On CUDA, attention reads the slots with PyTorch's `varlen_attn` where a check at
-# the start finds it right; elsewhere with SDPA. `--compile` compiles the layers, on CUDA as CUDA
-# graphs. Neither was run on a GPU. On a CPU, tests compare both with the plain path; there the
-# kernel is replaced by its definition. Try them with `--measure 20`, each with its own `--out`.
-#
-# `--decoder loop` does the same cell by cell, with transformers' own cache: slow, and simple to check.
+# **Kernels.** On CUDA, attention reads the slots with PyTorch's `varlen_attn` where a check at the
+# start finds it right; elsewhere with SDPA. The log says which one is taken, and why. Neither was run
+# on a GPU. On a CPU, tests compare both with full attention; there the kernel is replaced by its
+# definition.
 
 
 # %% [markdown]
@@ -289,7 +301,6 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
 @protect_option
 @profile_option
 @dtype_option
-@attention_option
 @click.option(
     "--requests",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -327,7 +338,7 @@ def main(
     Examples:
       kv_sweep.py --model r1-qwen --benchmark aime24 --dry-run
       kv_sweep.py --model r1-qwen --benchmark aime24 --ratio 0.1 --local-window 500
-      kv_sweep.py --model r1-llama --benchmark gpqa_d --scorer r-kv --out runs/r-kv
+      kv_sweep.py --model r1-llama --benchmark gpqa_d --scorer random --out runs/random
       kv_sweep.py --model ./model --benchmark mine --data questions.jsonl --scorer full --limit 2
     """
     given = context.get_parameter_source
@@ -368,6 +379,7 @@ def main(
         sweep = batch.shaped(sweep, choice, asked, options)
         own = sweep.settings()
     else:
+        sweep = replace(sweep, sampling=replace(sweep.sampling, order=vllm.ORDER))
         own = vllm_settings(sweep, answers)
     settings = own | options.settings() | trained
     units = sweep.units([question.id for question in asked])
@@ -379,6 +391,7 @@ def main(
         seeds=options.seed,
         model=about,
         data=questions.about(),
+        deviations=deviations_of(sweep),
     )
     if given("out").name == "DEFAULT":
         options = replace(options, out=options.out / plan.run)

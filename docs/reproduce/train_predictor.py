@@ -43,6 +43,21 @@
 # # uv takes it from this repository; other tools stop: on PyPI the name isn't ours.
 # dependencies = ["gridatlas[reproduce] @ file:///this-repository"]
 #
+# [tool.uv]
+# # The versions of requirements.lock, with which the tests run; the .lock file has all others.
+# constraint-dependencies = [
+#   "accelerate==1.15.0",
+#   "datasets==5.2.0",
+#   "httpx==0.28.1",
+#   "math-verify==0.9.0",
+#   "numpy==2.4.6",
+#   "ray==2.60.0",
+#   "tokenizers==0.22.2",
+#   "torch==2.13.0",
+#   "transformers==5.2.0",
+#   "trl==1.16.0",
+# ]
+#
 # [tool.uv.sources]
 # gridatlas = { path = "../..", editable = true }
 # ///
@@ -55,9 +70,11 @@ import click
 from gridatlas.meter import ProgressReporter, report
 from gridatlas_reproduce.kv.memory import enough_memory
 from gridatlas_reproduce.kv.models import (
+    WIDTHS,
     about_model,
     choose_model,
     ends_of,
+    load_config,
     load_model,
     load_tokenizer,
     pinned,
@@ -79,7 +96,9 @@ from gridatlas_reproduce.runner.runs import environment, utc_now
 # %% [markdown]
 # ## Labels, then training
 #
-# Labels are kept in the folder's `work/`, a file per answer: a run that is stopped goes on there.
+# Labels are kept in the folder's `work/`, a file per answer: a run that is stopped goes on there. They
+# have the hidden states of all thoughts: 7,000 answers of 4,000 tokens take about 200 GB for R1-Qwen
+# and 230 GB for R1-Llama, and each epoch reads all of it. `--dry-run` tells how much yours take.
 
 
 # %% [markdown]
@@ -190,13 +209,17 @@ def main(
     found = found[:limit]
     tokens = sum(len(question.answer) for question in found)
     size, how = PredictorSize(first, second), Training(epochs=epochs, batch=batch)
-    report(f"{len(found):,} answers, {tokens:,} tokens: {how.steps(len(found)):,} steps")
+    disk = tokens * load_config(choice).hidden_size * WIDTHS[dtype] / 1e9
+    report(
+        f"{len(found):,} answers, {tokens:,} tokens: {how.steps(len(found)):,} steps, "
+        f"{disk:,.1f} GB of disk for hidden states"
+    )
     if dry_run:
         return
     folder = out or Path(f"runs/predictor-{choice.level}")
     where = choose_device(device)
     with enough_memory(f"{choice.source} and its predictor"):
-        backbone = load_model(choice, where, dtype, "sdpa")
+        backbone = load_model(choice, where, dtype)
         report_step = ProgressReporter()
         labelled = labels_of(
             backbone,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas.assessment.answers import Answer
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.pipeline import load_data
@@ -44,11 +44,14 @@ class OpenGrid(Grid):
         """What the values of this grid alone support.
 
         Raises:
-            LookupError: The grid is an aggregate. Use the answer of the study.
+            LookupError: The grid has none: it is an aggregate, or repeats another's numbers. Use
+                the answer of the study.
         """
-        if self.aggregate:
-            raise LookupError(f"{self.label} is an aggregate: ask the study, study.answer")
-        return self.assessment.grid_answers[self.levels]
+        found = self.assessment.grid_answers.get(self.levels)
+        if found is None:
+            why = "is an aggregate" if self.aggregate else "takes no part in the answers"
+            raise LookupError(f"{self.label} {why}: ask the study, study.answer")
+        return found
 
     def frame(self) -> pd.DataFrame:
         """The cells as a tidy pandas frame: one row per cell, in the order of the levels.
@@ -92,11 +95,11 @@ class OpenGrid(Grid):
         from gridatlas.charts.compose import draw_grid
         from gridatlas.charts.pool import draw
 
-        heatmap = draw_grid(self, best_set=self.assessment.cells(self).best_set)
+        heatmap = draw_grid(self, best_set=self.assessment.best_set(self))
         return draw([heatmap], self.assessment.cache)[heatmap].svg
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns(self.study, [self.assessment.cells(self)])
+        return columns([(self, self.uncertainty)])
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import grid_html
@@ -153,7 +156,7 @@ class OpenStudy(Results):
 
     def frame(self) -> pd.DataFrame:
         """All cells of all grids as a tidy pandas frame, with the columns of `OpenGrid.frame`."""
-        return to_frame(columns(self.study, map(self.assessment.cells, self.grids.values())))
+        return to_frame(columns((grid, grid.uncertainty) for grid in self.grids.values()))
 
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import study_html

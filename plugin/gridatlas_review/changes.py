@@ -66,13 +66,21 @@ class ClaimChange:
         return self.flipped or self.expectation_changed or self.newly_wrong or self.new is None
 
 
+AS_TESTED = {
+    "holds-within-noise": " (within noise)",
+    "holds-untested": " (untested)",
+    "contrary-shown": " (the contrary is shown)",
+}
+"""What the test adds to what is true or false as printed."""
+
+
 def outcome(claim: Judged) -> str:
-    """Result of a claim's check: `true`, `true (within noise)`, `false` or `undecidable`.
+    """Result of a claim's check: `true` (with what is tested of it), `false` or `undecidable`.
 
     `wrong expression` or `not checkable` where there is no such result.
     """
     if claim.verdict is not None:
-        return claim.verdict.outcome + (" (within noise)" if claim.within_noise else "")
+        return claim.verdict.outcome + AS_TESTED.get(claim.tested or "", "")
     return "wrong expression" if claim.error else "not checkable"
 
 

@@ -207,7 +207,7 @@ def _gone(study: StudyChanges, finding: Finding) -> str:
     if reading is None:
         return "No longer found"
     places = [study.match.head(finding.levels, point) for point in finding.cells]
-    cells = [reading.cells.get(at) for at in places if at is not None]
+    cells = [reading.table.get(at) for at in places if at is not None]
     left = [cell for cell in cells if cell is not None]
     if finding.kind != "disputed":
         left = [cell for cell in left if cell.value is not None]

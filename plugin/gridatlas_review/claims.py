@@ -90,7 +90,7 @@ def _compare(base: Sequence[Judged], head: Sequence[Judged]) -> tuple[ClaimChang
         for before, after in pairs
         if before.entry != after.entry
         or outcomes(before) != outcomes(after)
-        or before.within_noise != after.within_noise
+        or before.tested != after.tested
         or is_wrong(before) != is_wrong(after)
     ]
     changes += [ClaimChange(claim, None) for claim in old]

@@ -33,7 +33,7 @@ def compare_coverage(
 
     @cache
     def valued(reading: str) -> set[Levels]:
-        cells = new_readings[reading].cells
+        cells = new_readings[reading].table
         return {at for at in cells.grids if cells.columns.value.known[cells.rows(at)].any()}
 
     lost = []

@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.cells import GridCells
-from gridatlas.assessment.uncertainty import Ends
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs
 from gridatlas.model.study import Cell, Levels, Point, Study
 from gridatlas.table.grids import Results
 from gridatlas.table.items import shares_by_item, trials
@@ -133,20 +132,21 @@ def _best_in_head(best: Summary, old: Grid, match: Match) -> Iterator[Point | No
         yield at[1] if at else None
 
 
-def test_best(best: BestChange, old: Grid, new: Grid, match: Match, after: GridCells) -> BestChange:
+def test_best(
+    best: BestChange, old: Grid, new: Grid, match: Match, tests: GridUncertainty
+) -> BestChange:
     """Test whether an old best cell may still be the best, by the head's confidence set."""
     if best.old is None or best.new is None or not best.moved:
         return best
     places = _best_in_head(best.old, old, match)
-    left = {at for at in places if at is not None and new.cell(*at).value is not None}
-    tests = after.uncertainty
+    left = {at for at in places if at} & new.points_at(new.columns.value.known)
     if not left:
         return replace(best, reason="the old best cell has no value any more")
     if tests.level is None:
         reason = "an aggregate is not tested itself" if new.aggregate else "nothing is known of it"
         return replace(best, reason=tests.reason or reason)
     method = f"95 % confidence set for the best: {tests.test}"
-    return replace(best, significant=after.best_set.isdisjoint(left), method=method)
+    return replace(best, significant=new.points_at(tests.best_set).isdisjoint(left), method=method)
 
 
 def compare_grids(
@@ -183,18 +183,18 @@ def compare_grids(
     for old, new, cells, best in found:
         if not (cells or best or old.computed != new.computed):
             continue
-        before = GridCells(old, base.uncertainty.of(old))
-        after = GridCells(new, head.uncertainty.of(new))
+        tested_by = head.uncertainty.of(new)
+        before, after = as_pairs(base.uncertainty.of(old).ends), as_pairs(tested_by.ends)
         changes = tuple(
             replace(
                 change,
-                old_interval=_ends(before, at),
-                new_interval=_ends(after, change.point),
+                old_interval=before[old.row(at)],
+                new_interval=after[new.row(change.point)],
                 significance=next(tests) if _is_tested(change) else None,
             )
             for at, change in cells
         )
-        tested = best and test_best(best, old, new, match, after)
+        tested = best and test_best(best, old, new, match, tested_by)
         same_as = _same_as(old, new, len(cells), grids_by_values)
         changed.append(GridChange(old, new, changes, tested, same_as))
     return GridChanges(tuple(changed), tuple(removed), added)
@@ -212,15 +212,16 @@ def _compare_cells(
     changes = []
     columns = new.study.x.keys
     rows = new.study.y.keys
-    for x, y, cell in old.points():
-        at = match.head(old.levels, (x.key, y.key))
+    others = [*new.columns]
+    for point, cell in zip(old.keys, old.columns, strict=True):
+        at = match.head(old.levels, point)
         if at is None or at[1][0] not in columns or at[1][1] not in rows:
             continue
-        other = new.cell(*at[1])
+        other = others[new.row(at[1])]
         kind = _kind(old, new, cell, other)
         if kind:
             origin = _origin(old.study, cell, new.study, other, readings)
-            changes.append(((x.key, y.key), CellChange(kind, at[1], cell, other, origin)))
+            changes.append((point, CellChange(kind, at[1], cell, other, origin)))
     return changes
 
 
@@ -279,11 +280,6 @@ def _measured(
     ]
 
 
-def _ends(cells: GridCells, point: Point) -> Ends | None:
-    interval = cells.intervals.get(point)
-    return None if interval is None else (interval.low, interval.high)
-
-
 GridValues = tuple[object, ...]
 
 
@@ -295,14 +291,14 @@ def _grids_by_values(results: Results) -> dict[GridValues, list[Levels]]:
 
 
 def _values(grid: Grid) -> GridValues:
-    return tuple((x.key, y.key, cell.value) for x, y, cell in grid.points())
+    return tuple(zip(grid.keys, grid.columns.value, strict=True))
 
 
 def _same_as(
     old: Grid, new: Grid, changed: int, grids_by_values: Mapping[GridValues, list[Levels]]
 ) -> str:
     """The grid of the base whose values these are, where most cells have changed."""
-    values = [cell.value for _, _, cell in new.points() if cell.value is not None]
+    values = [value for value in new.columns.value if value is not None]
     if changed * 2 <= len(values) or len(set(values)) < 2 or len(values) < 3:
         return ""
     same = grids_by_values.get(_values(new), [])

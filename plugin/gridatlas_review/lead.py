@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from gridatlas.assessment.answers.answer import Answer, headline, joined
+from gridatlas.analysis.said import Answer
+from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.format import many
 from gridatlas.table.grids import Results
@@ -113,7 +114,7 @@ def _page(study: str, pages: str) -> str:
 def _lead_of_new(added: Assessment, pages: str) -> Lead:
     """A new study: its answer, and what its statements and checks come to."""
     study = added.study
-    text = f"New, with {grids_text(added.results.grids.values())}. {added.answers[''].sentence}."
+    text = f"New, with {grids_text(added.results.grids.values())}. {added.answers[''].headline}."
     notes = []
     if added.judged:
         unexpected = sum(map(is_wrong, added.judged))
@@ -147,14 +148,22 @@ def answers_of(study: StudyChanges) -> tuple[str, str, str]:
         return "", "", ""
     base, head = study.base, study.head
     before, now = base.answers[""], head.answers[""]
-    before = replace(before, asserts=tuple(map(study.match.in_head, before.asserts)))
+    renamed = (
+        replace(
+            of,
+            factor=study.match.in_head(of.factor),
+            levels=tuple(map(study.match.relabelled, of.levels)),
+        )
+        for of in before.assertions
+    )
+    before = replace(before, assertions=tuple(renamed))
     text, is_same = values_changed(
         (base.results, before), (head.results, now), place=lambda at: study.match.head(*at)
     )
     if is_same:
         same = "" if text.endswith("the same") else "; the answer is the same"
-        return line(f"{_sums_changed(study) or text}{same}: {now.sentence}."), "", ""
-    return line(f"{text}."), line(f"{before.sentence}."), line(f"{now.sentence}.")
+        return line(f"{_sums_changed(study) or text}{same}: {now.headline}."), "", ""
+    return line(f"{text}."), line(f"{before.headline}."), line(f"{now.headline}.")
 
 
 def values_changed(
@@ -176,10 +185,10 @@ def values_changed(
     both = before.keys() & now.keys()
     changed = sum(before[at] != now[at] for at in both)
     added, removed = len(now.keys() - both), removed + len(before.keys() - both)
-    same = base[1].sentence == head[1].sentence and base[1].grade == head[1].grade
+    same = base[1].headline == head[1].headline and base[1].grade == head[1].grade
     if not (changed or added or removed):
         # Only labels or decimals are others.
-        same = (base[1].grade, base[1].asserts) == (head[1].grade, head[1].asserts)
+        same = (base[1].grade, base[1].asserted) == (head[1].grade, head[1].asserted)
         return "No value changed" + ("" if same else ", but the answer did"), same
     facts = [f"{changed:,} of {len(both):,} values changed"] if changed else []
     facts += [
@@ -189,7 +198,7 @@ def values_changed(
     ]
     them = "it" if changed + added + removed == 1 else "them"
     end = "; the answer is the same" if same else f", and the answer with {them}"
-    return headline(joined(facts) + end), same
+    return listed(facts) + end, same
 
 
 def _before(
@@ -209,9 +218,9 @@ def _before(
 
 def _points(results: Results) -> Iterator[tuple[Place, Decimal]]:
     for levels, grid in results.grids.items():
-        for x, y, cell in grid.points():
-            if cell.value is not None and not grid.aggregate:
-                yield (levels, (x.key, y.key)), cell.value
+        for point, value in zip(grid.keys, grid.columns.value, strict=True):
+            if value is not None and not grid.aggregate:
+                yield (levels, point), value
 
 
 def _sums_changed(study: StudyChanges) -> str:
@@ -238,10 +247,11 @@ def answer_entries(changes: Changes) -> Iterator[Entry]:
             names |= {f"{facet.id}/{level.slug}": level.label for level in levels}
         for key, now in head.answers.items():
             before = base.answers.get(key)
-            if key not in names or before is None or before.sentence == now.sentence:
+            repeats = (before, now) == (base.answers[""], head.answers[""])
+            if key not in names or before is None or repeats or before.headline == now.headline:
                 continue
             start = f"{names[key]}: "
-            texts = (answer.sentence.removeprefix(start) for answer in (before, now))
+            texts = (answer.headline.removeprefix(start) for answer in (before, now))
             yield entry(study.id, f"{start}{' → '.join(texts)}")
 
 

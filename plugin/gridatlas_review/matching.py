@@ -297,17 +297,17 @@ def study_values(results: Results, order: Sequence[int] | None = None) -> dict[C
     """
     values = {}
     for levels, grid in results.grids.items():
-        for x, y, cell in grid.points():
-            if cell.value is not None:
-                at = (*levels, x.key, y.key)
-                values[tuple(at[place] for place in order) if order else at] = cell.value
+        for point, value in zip(grid.keys, grid.columns.value, strict=True):
+            if value is not None:
+                at = (*levels, *point)
+                values[tuple(at[place] for place in order) if order else at] = value
     return values
 
 
 def reading_values(reading: Reading, match: Match | None = None) -> dict[Any, Any]:
     """A reading's values by their places; on the head's where a match is given."""
     values = {}
-    for (levels, point), cell in reading.cells.items():
+    for (levels, point), cell in reading.table.items():
         if cell.value is not None:
             at = match.head(levels, point) if match else (levels, point)
             if at is not None:

@@ -158,13 +158,12 @@ def change_figures(
 def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:
     """The old values at the places of the new grid; a place that wasn't there has none."""
     cells: dict[Point, Cell] = {}
-    for x, y, cell in change.old.points():
-        at = study.match.head(change.old.levels, (x.key, y.key))
+    for point, cell in zip(change.old.keys, change.old.columns, strict=True):
+        at = study.match.head(change.old.levels, point)
         if at is not None:
             cells[at[1]] = cell
     head = change.new.study
-    points = ((x.key, y.key) for y in head.y.levels for x in head.x.levels)
-    shown = (cells.get(point, MISSING) for point in points)
+    shown = (cells.get(point, MISSING) for point in change.new.keys)
     return Grid.of(head, change.new.levels, shown, change.old.computed)
 
 

@@ -86,7 +86,7 @@ def _compare_cells(
     """All cells of one reading, but for those at levels that one snapshot only has."""
     if match.order is None:
         return ReadingChange(old, new, (), ())
-    places = ((match.head(*place), cell) for place, cell in old.cells.items())
+    places = ((match.head(*place), cell) for place, cell in old.table.items())
     before = {place: cell for place, cell in places if place is not None}
     # By the head's factor: its levels that the base has, too.
     shared = {at: set(keys.values()) for at, keys in zip(match.order, match.levels, strict=True)}
@@ -95,8 +95,8 @@ def _compare_cells(
     def in_both(place: Place) -> bool:
         return all(key in shared[at] for at, key in enumerate((*place[0], *place[1])))
 
-    for place in dict.fromkeys((*before, *filter(in_both, new.cells))):
-        cell, other = before.get(place), new.cells.get(place)
+    for place in dict.fromkeys((*before, *filter(in_both, new.table))):
+        cell, other = before.get(place), new.table.get(place)
         value = None if cell is None else cell.value
         other_value = None if other is None else other.value
         if value != other_value:
@@ -181,10 +181,10 @@ def removed_readings(
 def _sources(base: Study, reading: Reading, match: Match) -> tuple[tuple[int, int], ...]:
     """How many cells had how many readings with a value: (readings, cells), few readings first."""
     counts: Counter[int] = Counter()
-    for place, cell in reading.cells.items():
+    for place, cell in reading.table.items():
         if cell.value is None or match.head(*place) is None:
             continue
-        cells = (other.cells.get(place) for other in base.readings)
+        cells = (other.table.get(place) for other in base.readings)
         counts[sum(other is not None and other.value is not None for other in cells)] += 1
     return tuple(sorted(counts.items()))
 
@@ -224,7 +224,7 @@ def removed_entries(changes: Changes) -> Iterator[Entry]:
     for study in changes.studies:
         for removed in study.removed_readings:
             name = reading_name(study.base.study, removed.reading.id)
-            text = f"Removed: {name} with {many(len(removed.reading.cells), 'cell')}"
+            text = f"Removed: {name} with {many(len(removed.reading.table), 'cell')}"
             yield entry(study.id, text, _lost_with(study, removed))
 
 

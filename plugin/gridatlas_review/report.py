@@ -251,7 +251,7 @@ def value_text(study: Study, value: Decimal | None) -> str:
 
 def values_of(grid: Grid) -> int:
     """Number of cells with a value."""
-    return sum(cell.value is not None for _, _, cell in grid.points())
+    return int(grid.columns.value.known.sum())
 
 
 def grids_text(grids: Iterable[Grid]) -> str:

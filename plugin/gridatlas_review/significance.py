@@ -168,9 +168,9 @@ def _counts(measurement: Measurement) -> tuple[int, int] | str:
     if grid.aggregate:
         return AGGREGATE
     scale, n = share_scale(grid.study), trials(grid, cell)
-    if n is None:
+    if n is None or cell.value is None:
         return NO_TRIALS
     if scale is None:
         return f"{grid.study.metric.name} is not a share of trials"
-    k = cell.successes if cell.successes is not None else successes_of(cell, n, scale)
+    k = cell.successes if cell.successes is not None else successes_of(cell.value, n, scale)
     return f"{cell.value} is impossible with {n} trials" if k is None else (k, n)

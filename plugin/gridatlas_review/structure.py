@@ -191,7 +191,7 @@ def _study_structure(study: StudyChanges) -> Iterator[Entry]:
     )
     # Those that were removed are in a section of their own.
     for reading in study.readings.added:
-        cells = many(len(reading.cells), "cell")
+        cells = many(len(reading.table), "cell")
         yield entry(new.id, f"Added: the reading “{reading.label}” with {cells}")
     for grid in study.grids.changed:
         if grid.computed:
@@ -225,9 +225,9 @@ def _come_and_gone(
         else:
             axis = 0 if study.x.id == factor.id else 1
             number = sum(
-                cell.value is not None and (x.key, y.key)[axis] == level.key
+                point[axis] == level.key
                 for grid in results.grids.values()
-                for x, y, cell in grid.points()
+                for point in grid.points_at(grid.columns.value.known)
             )
             yield entry(study_id, f"{text} on an axis, with {many(number, 'value')}")
     for grid in left.values():

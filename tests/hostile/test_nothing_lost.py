@@ -21,7 +21,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.levels import slug
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.exports import to_csv
-from gridatlas.table.grids import readings_at
+from gridatlas.table.grids import readings_by_cell
 from gridatlas_review.compare import compare_snapshots, make_report
 from gridatlas_review.formats import to_json
 from gridatlas_review.markdown import to_markdown
@@ -90,9 +90,9 @@ def test_each_row_is_a_cell_a_repeat_or_a_problem(
         return
     [results] = found.results.values()
     [reading] = results.study.readings
-    cells = sum(cell.repeats for cell in reading.cells.values())
+    cells = sum(cell.repeats for cell in reading.table.values())
     if not repeats:
-        shown = {cell.line for cell in reading.cells.values()}
+        shown = {cell.line for cell in reading.table.values()}
         assert lines_of(text) <= lines_with_problems | shown
     else:
         assert cells <= len(rows)
@@ -136,8 +136,7 @@ def test_each_value_of_each_reading_is_told(
     [results] = found.results.values()
     values_by_reading: dict[tuple[str, ...], dict[str, Decimal | None]] = {}
     for levels, grid in results.grids.items():
-        for x, y, cell in grid.points():
-            accounts = readings_at(grid, (x.key, y.key))
+        for (x, y, cell), accounts in zip(grid.points(), readings_by_cell(grid), strict=True):
             values = {reading.id: account.value for reading, account in accounts}
             values_by_reading[*levels, x.key, y.key] = values
             if cell.value is not None:

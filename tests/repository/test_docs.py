@@ -252,15 +252,17 @@ def test_full_example_uses_every_key() -> None:
         "cells",
         "compare",
         "of",
+        "repeats",
         "replicates",
         "same",
         "same_runs",
+        "scale",
         "see_also",
         "study",
     }
     sections = "".join(block.text for block in blocks(DOCS / "data-format.md"))
     shown = set(re.findall(r"^(\w+):", sections, re.MULTILINE))
-    assert {"agreement", "cells", "compare", "replicates", "see_also"} <= shown
+    assert {"agreement", "cells", "compare", "roles", "see_also"} <= shown
 
 
 def test_python_page_has_all_of_the_interface() -> None:

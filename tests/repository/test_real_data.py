@@ -47,8 +47,11 @@ def _rows(results: Results) -> dict[str, dict[str, list[str | None]]]:
     """Values of all grids as printed, in the form of the documents."""
     return {
         grid.address: {
-            y.key: [None if cell.value is None else str(cell.value) for cell in row]
-            for y, row in zip(results.study.y.levels, grid.cells, strict=True)
+            y.key: [
+                None if (value := grid.cell(x.key, y.key).value) is None else str(value)
+                for x in results.study.x.levels
+            ]
+            for y in results.study.y.levels
         }
         for grid in results.grids.values()
     }
@@ -73,7 +76,7 @@ def _read(results: Results, grid: str, x: str, y: str) -> list[Cell]:
     at = (tuple(grid.split("/")), (x, y))
     readings = {reading.id: reading for reading in results.study.readings}
     of = [readings[name] for name in READINGS[results.study.id]]
-    return [reading.cells[at] for reading in of if at in reading.cells]
+    return [reading.table[at] for reading in of if at in reading.table]
 
 
 def _expected() -> dict[tuple[str, str, str, str], str | None]:
@@ -108,7 +111,7 @@ def test_the_documents_readings_give_no_other_cell(studies: dict[str, Results]) 
         for study, results in studies.items()
         for reading in results.study.readings
         if reading.id in READINGS[study]
-        for levels, point in reading.cells
+        for levels, point in reading.table
     }
     assert given == EXPECTED.keys()
     outside = [r.outside for s in studies.values() for r in s.study.readings
@@ -128,7 +131,7 @@ def test_what_is_shown_is_what_the_documents_print(studies: dict[str, Results]) 
             other.value
             for reading in results.study.readings
             if reading.id not in READINGS[study]
-            if (other := reading.cells.get((levels, (x, y)))) is not None
+            if (other := reading.table.get((levels, (x, y)))) is not None
         ]
         agreed = cell.value is not None and others.count(cell.value) >= 2
         assert agreed or (value is None and cell.state == "disputed"), (study, grid, x, y)
@@ -195,8 +198,8 @@ def test_measured_cells_are_what_their_run_recorded(
 ) -> None:
     study = repository[name].study
     [reading], [run] = study.readings, study.runs.values()
-    assert len(reading.cells) == 3 * len(MEASURED[name]) * 3 * 6 * 6
-    for at, cell in reading.cells.items():
+    assert len(reading.table) == 3 * len(MEASURED[name]) * 3 * 6 * 6
+    for at, cell in reading.table.items():
         outcomes = run.outcomes[at]
         assert (cell.run, cell.successes) == (run.id, sum(outcomes.correct)), at
         assert cell.n == sum(outcomes.samples), at

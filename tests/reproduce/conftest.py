@@ -83,7 +83,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Any
         if (family, attention) not in loaded:
             choice = choose_model(str(path))
             device = torch.device("cpu")
-            loaded[family, attention] = load_model(choice, device, "float32", attention)
+            model = load_model(choice, device, "float32")
+            model.set_attn_implementation(attention)
+            loaded[family, attention] = model
         return loaded[family, attention]
 
     return load

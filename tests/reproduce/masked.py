@@ -58,49 +58,6 @@ def streaming(found: Masked, cache: list[int]) -> dict[int, float]:
     return {position: position for position in cache}
 
 
-def h2o(found: Masked, cache: list[int]) -> dict[int, float]:
-    received = found.attention.mean(axis=(0, 1)).sum(axis=0)
-    return {position: received[position] for position in cache}
-
-
-def _over_cache(found: Masked, cache: list[int], rows: int) -> np.ndarray:
-    """[layers, heads, rows, cache]: the last rows' attention, if only the cache were there."""
-    part = found.attention[:, :, -rows:][..., cache].astype(np.float64)
-    total = part.sum(axis=-1, keepdims=True)
-    # A query may be older than all that stayed.
-    return np.divide(part, total, out=np.zeros_like(part), where=total > 0)
-
-
-def snapkv(found: Masked, cache: list[int]) -> dict[int, float]:
-    flat = _over_cache(found, cache, 32).mean(axis=(0, 1, 2))
-    pooled = [flat[max(0, i - 2) : i + 3].mean() for i in range(len(cache))]
-    return dict(zip(cache, pooled, strict=True))
-
-
-def r_kv(found: Masked, cache: list[int]) -> dict[int, float]:
-    layers, kv_heads = found.keys.shape[:2]
-    weights = _over_cache(found, cache, 8).mean(axis=2)
-    total = np.zeros(len(cache))
-    for layer in range(layers):
-        shared = weights[layer].reshape(kv_heads, -1, len(cache)).mean(axis=1)
-        for head in range(kv_heads):
-            keys = found.keys[layer, head][cache].astype(np.float64)
-            means = []
-            for i, own in enumerate(keys):
-                alike = [
-                    0.0 if i == j else own @ other / np.linalg.norm(own) / np.linalg.norm(other)
-                    for j, other in enumerate(keys)
-                ]
-                near = [j for j, value in enumerate(alike) if value > 0.5]
-                if near:
-                    alike[near[-1]] = 0.0
-                means.append(sum(alike) / len(alike))
-            redundancy = np.exp(means) / np.exp(means).sum()
-            importance = [shared[head][max(0, i - 3) : i + 4].max() for i in range(len(cache))]
-            total += 0.1 * np.array(importance) - 0.9 * redundancy
-    return dict(zip(cache, total / layers / kv_heads, strict=True))
-
-
 def retained(
     cache: list[int], scores: dict[int, float], budget: Budget, prompt: int, thought: int | None
 ) -> list[int]:

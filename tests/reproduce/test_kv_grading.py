@@ -86,6 +86,18 @@ def test_open_questions_with_several_boxes(
     assert (found.prediction, found.correct) == (prediction, correct)
 
 
+def rows_of(name: str) -> list[dict[str, str]]:
+    """A table of cases beside this file."""
+    with (Path(__file__).parent / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("row", rows_of("written-numbers.csv"), ids=lambda row: row["case"])
+def test_open_questions_as_models_write(grader: Grader, row: dict[str, str]) -> None:
+    found = grader.grade(Question("q", "?", row["right"]), f"</think>{row['text']}")
+    assert found.correct == (row["correct"] == "yes"), row["text"]
+
+
 # --- multiple choice ------------------------------------------------------------------------------
 
 PARTICLES = ("electron", "neutron", "proton", "muon")
@@ -194,19 +206,26 @@ def test_texts_of_choices(answer: str, choices: tuple[str, ...], letter: str | N
     assert choice_of(answer, choices) == letter
 
 
-def collected_answers() -> list[dict[str, str]]:
-    """Answers in the forms that models give to GPQA, with the letter that each settles on."""
-    with (Path(__file__).parent / "gpqa-answers.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 COLOURS = ("red", "green", "blue", "white")
 
 
 def test_collected_answers_to_gpqa() -> None:
-    rows = collected_answers()
+    rows = rows_of("gpqa-answers.csv")
     right = [(choice_of(row["text"], COLOURS) or "") == row["verdict"] for row in rows]
     assert (sum(right), len(right)) == (51, 51)
+
+
+NOT_READ = {"162", "201", "202"}
+"""Forms that are left: a bare letter after an arrow is a reaction more often than an answer."""
+
+
+def test_answers_as_models_write_them() -> None:
+    """The verdicts are a reader's, from before the rules for these forms were there."""
+    rows = rows_of("written-answers.csv")
+    for row in rows:
+        wanted = "" if row["case"] in NOT_READ else row["verdict"]
+        assert (choice_of(row["text"], row["choices"].split("|")) or "") == wanted, row["text"]
+    assert len(rows) == 206
 
 
 @pytest.mark.parametrize("shift", [1, 2, 3])
@@ -219,7 +238,7 @@ def test_no_letter_is_favoured(shift: int) -> None:
         )
 
     answers = [answer for answer, _ in CHOICES.values()]
-    answers += [row["text"] for row in collected_answers()]
+    answers += [row["text"] for row in rows_of("gpqa-answers.csv")]
     for answer in answers:
         found = choice_of(answer, COLOURS)
         if not re.search(r"answer: [a-d]\b", answer):
@@ -236,6 +255,11 @@ def test_long_answers_are_read_in_time() -> None:
         "**",
         "{",
         "answer not A is ",
+        "A (",
+        "B, blue ",
+        "so it is, option ",
+        "correct so it ",
+        "the answer is B (blue) or\n",
     ):
         choice_of(part * 6_000, COLOURS)
     assert time.process_time() - started < 20

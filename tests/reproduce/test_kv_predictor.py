@@ -41,7 +41,9 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def model_of(folder: Path, attention: str) -> Any:
-    return load_model(choose_model(str(folder)), CPU, "float32", attention)
+    model = load_model(choose_model(str(folder)), CPU, "float32")
+    model.set_attn_implementation(attention)
+    return model
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

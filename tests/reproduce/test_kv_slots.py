@@ -1,29 +1,26 @@
-"""One batch of slots gives what the loop gives: logits, kept tokens and texts, row by row."""
+"""One batch of slots is full attention with a mask: logits, kept tokens and texts, row by row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
+import masked
 import pytest
-import test_kv_decode as decode
 import tiny
 import torch
-from test_kv_decode import Models, Recorded, predictor_of
 
-from gridatlas_reproduce.kv import slots, work
+from gridatlas_reproduce.kv import slots
 from gridatlas_reproduce.kv.continuous import SlotDecoder
-from gridatlas_reproduce.kv.decode import Decoding, Ends, Sample
+from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas_reproduce.kv.prefill import State
-from gridatlas_reproduce.kv.sampling import Sampling
-from gridatlas_reproduce.kv.scorers import NAMES, Scorer, new_scorer
+from gridatlas_reproduce.kv.sampling import Sampling, drawn, uniform_numbers
+from gridatlas_reproduce.kv.scorers import NAMES, Scorer, new_scorer, random_numbers
 from gridatlas_reproduce.kv.selection import Budget
-from gridatlas_reproduce.kv.slots import SlotCache, varlen_works
-from gridatlas_reproduce.kv.tasks import Prefix, Prefixes, Task
-from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.kv.slots import SlotCache, varlen_error
+from gridatlas_reproduce.kv.tasks import Ends, Prefix, Prefixes, Sample, Task
 from gridatlas_reproduce.runner.units import seed_of
 
 TRIGGER = 40
@@ -32,14 +29,27 @@ BUDGETS = {
     "narrow": Budget(20, Decimal("0.1"), TRIGGER),
     "always": Budget(3, Decimal("0.3"), TRIGGER, "always"),
 }
-SAMPLED = decode.SAMPLING
+SAMPLED = Sampling(temperature=1.5, top_p=1.0, top_k=100, max_new_tokens=70)
+"""So warm that `</think>` comes up."""
 GREEDY = Sampling(temperature=0, max_new_tokens=70)
 SLOTS = 112
 ENDS = Ends(tiny.THOUGHT, frozenset({tiny.VOCABULARY["7"]}))
-LONGEST = 200
+PRUNING = [name for name in NAMES if name != "full"]
+Models = Callable[[str, str], Any]
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 ASKED = ("what is 6?", "so what is 12+7 then?", "a?")
+
+
+def predictor_of(hidden: int) -> Any:
+    predictor = new_predictor(hidden, PredictorSize(16, 8), seed=3)
+    with torch.no_grad():
+        predictor[0].weight.mul_(4)  # far from constant
+    return predictor.eval()
+
+
+def scorer_of(name: str) -> Scorer:
+    return new_scorer(name, predictor_of(32))
 
 
 def prompt_of(text: str) -> tuple[int, ...]:
@@ -50,13 +60,57 @@ def task_of(
     name: str, text: str, cells: Sequence[str], samples: int = 3, prompt: Sequence[int] = ()
 ) -> Task:
     """A prompt of ragged length, with seeds of its own."""
-
-    def scorer(seeds: Sequence[int]) -> Scorer:
-        return new_scorer(name, predictor=predictor_of(32), seeds=list(seeds), longest=LONGEST)
-
     found = tuple((cell, BUDGETS[cell]) for cell in cells) if name != "full" else (("full", None),)
     seeds = tuple(seed_of(0, text, number) for number in range(samples))
-    return Task(text, tuple(prompt) or prompt_of(text), seeds, found, scorer)
+    return Task(text, tuple(prompt) or prompt_of(text), seeds, found)
+
+
+def expected_scores(name: str, seed: int) -> masked.Scores:
+    """The scores by the whole sequence."""
+
+    def scores(found: masked.Masked, cache: list[int]) -> dict[int, float]:
+        if name == "streaming":
+            return {position: position for position in cache}
+        if name == "random":
+            places = torch.tensor(cache)
+            numbers = random_numbers(torch.full_like(places, seed), places)
+            return dict(zip(cache, numbers.tolist(), strict=True))
+        with torch.inference_mode():
+            predicted = predictor_of(32)(torch.tensor(found.hidden)).numpy()
+        return {position: predicted[position] for position in cache}
+
+    return scores
+
+
+def assert_is_masked(
+    model: Any,
+    decoder: RecordedSlots,
+    name: str,
+    task: Task,
+    cell: str,
+    number: int,
+    sample: Sample,
+) -> None:
+    """Logits equal to 1e-5 of the largest one, the same tokens kept, and drawn as they should."""
+    budget, seed = dict(task.cells)[cell], task.seeds[number]
+    whole = budget or Budget(0, Decimal(0), 10**6)
+    ids = [*task.prompt, *sample.tokens]
+    scores = expected_scores(name, seed)
+    wanted = masked.decoded(model, ids, len(task.prompt), whole, scores, tiny.THOUGHT)
+    logits = torch.tensor(wanted.logits)
+    key = task.key, cell, number
+    assert (decoder.logits_of(key) - logits).abs().max() < 1e-5 * logits.abs().max()
+    assert decoder.retained.get(key, []) == wanted.retained
+    assert len(sample.pruned_at) == len(wanted.retained)
+    assert sample.peak == wanted.longest
+    if budget:
+        assert sample.peak <= budget.bound(len(task.prompt))
+    uniform = uniform_numbers([seed], decoder.sampling.max_new_tokens)[0]
+    drawn_again = drawn(decoder.logits_of(key), uniform[: len(sample.tokens)], decoder.sampling)
+    assert drawn_again.tolist() == sample.tokens
+    stopped = sample.tokens[-1] in decoder.ends.stop
+    assert sample.finish == ("stop" if stopped else "length")
+    assert stopped or len(sample.tokens) == decoder.sampling.max_new_tokens
 
 
 Key = tuple[str, Any, int]
@@ -78,7 +132,7 @@ class RecordedSlots(SlotDecoder):
 
     def _put(self, number: int, row: Any, state: State) -> None:
         super()._put(number, row, state)
-        if row.sample.prunes:
+        if row.sample.pruned_at:
             self.retained.setdefault(self._key(number), []).append(state.positions.tolist())
 
     def _draw(self) -> Iterator[Any]:
@@ -109,71 +163,90 @@ def decoded(decoder: SlotDecoder, tasks: Sequence[Task]) -> dict[Key, Sample]:
 
 def same(first: Sample, other: Sample) -> bool:
     """Whether two samples are the same text, from the same cache."""
-    return (first.tokens, first.finish, first.prunes, first.peak) == (
+    return (first.tokens, first.finish, first.pruned_at, first.peak) == (
         other.tokens,
         other.finish,
-        other.prunes,
+        other.pruned_at,
         other.peak,
     )
 
 
-# --- against the loop -----------------------------------------------------------------------------
+# --- against full attention with a mask -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sampling", [SAMPLED, GREEDY], ids=["sampled", "greedy"])
-def test_rows_that_join_and_leave_are_those_of_the_loop(
+def test_rows_that_join_and_leave_are_masked_full_attention(
     models: Models, family: str, name: str, sampling: Sampling
 ) -> None:
-    """Seven rows for 27 samples of three lengths; equal to 1e-5 of the largest logit."""
-    model = models(family, "sdpa")
+    """Seven rows for 27 samples of three lengths."""
     greedy = sampling.temperature == 0
     tasks = [task_of(name, text, list(BUDGETS), 1 if greedy else 3) for text in ASKED]
-    decoder = RecordedSlots(model, 7, SLOTS, sampling, ENDS)
+    decoder = RecordedSlots(models(family, "sdpa"), scorer_of(name), 7, SLOTS, sampling, ENDS)
     found = decoded(decoder, tasks)
-    for task in tasks:
-        for cell, budget in task.cells:
-            scorer = task.scorer(task.seeds)
-            loop = Recorded(model, task.prompt, task.seeds, sampling, ENDS, scorer, budget).run()
-            for number, sample in enumerate(loop.samples):
-                key = task.key, cell, number
-                assert same(found.pop(key), sample)
-                assert decoder.retained.get(key, []) == loop.retained[number]
-                wanted = torch.tensor(np.array(loop.logits[number]))
-                difference = (decoder.logits_of(key) - wanted).abs().max()
-                assert difference < 1e-5 * wanted.abs().max()
-    assert not found
-    # Rows of several lengths were in one pass.
+    by_key = {task.key: task for task in tasks}
+    assert len(found) == sum(len(task.cells) * len(task.seeds) for task in tasks)
+    for (key, cell, number), sample in found.items():
+        model = models(family, "eager")
+        assert_is_masked(model, decoder, name, by_key[key], cell, number, sample)
+    # Rows of several lengths were in one pass, and the rule about </think> had something to decide.
     assert max(decoder.together) > 2
     if name != "full" and not greedy:
         assert max(map(len, decoder.retained.values())) >= 3
+        assert any(tiny.THOUGHT in sample.tokens[:-10] for sample in found.values())
+
+
+@pytest.mark.parametrize("protect", ["tie", "always"])
+@pytest.mark.parametrize(
+    ("window", "ratio", "trigger"),
+    [
+        (20, "0.1", 30),  # k is smaller than the prompt
+        (4, "0", 14),
+        (8, "0.9", 40),
+        (2, "0.3", 6),  # the prompt is longer than the trigger
+    ],
+)
+def test_budgets(models: Models, protect: Any, window: int, ratio: str, trigger: int) -> None:
+    budget = Budget(window, Decimal(ratio), trigger, protect)
+    task = Task("q", prompt_of(ASKED[0]), (5,), (("cell", budget),))
+    for most in (1, 50):
+        sampling = Sampling(1.5, 1.0, 100, most)
+        decoder = RecordedSlots(
+            models("llama", "sdpa"), scorer_of("importance"), 3, 160, sampling, ENDS
+        )
+        [sample] = decoded(decoder, [task]).values()
+        model = models("llama", "eager")
+        assert_is_masked(model, decoder, "importance", task, "cell", 0, sample)
+
+
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+def test_greedy_whole_cache_is_what_generate_gives(models: Models, family: str) -> None:
+    model = models(family, "sdpa")
+    never = Ends(tiny.THOUGHT, frozenset())
+    decoder = SlotDecoder(model, scorer_of("full"), 2, SLOTS, GREEDY, never)
+    for (text, _, _), sample in decoded(
+        decoder, [task_of("full", t, [], 1) for t in ASKED]
+    ).items():
+        ids = model.generate(
+            torch.tensor([prompt_of(text)]),
+            max_new_tokens=70,
+            do_sample=False,
+            eos_token_id=None,
+            pad_token_id=0,
+        )
+        assert ids[0, len(prompt_of(text)) :].tolist() == sample.tokens
 
 
 @pytest.mark.parametrize("rows", [1, 2, 40])
 def test_any_number_of_rows(models: Models, rows: int) -> None:
     model = models("qwen2", "sdpa")
-    tasks = [task_of("h2o", text, ["wide"], 2) for text in ASKED]
-    found = decoded(SlotDecoder(model, rows, SLOTS, SAMPLED, ENDS), tasks)
-    for task in tasks:
-        scorer = task.scorer(task.seeds)
-        loop = Decoding(model, task.prompt, task.seeds, SAMPLED, ENDS, scorer, BUDGETS["wide"])
-        for number, sample in enumerate(loop.run().samples):
-            assert same(found[task.key, "wide", number], sample)
-
-
-def test_prompt_longer_than_the_trigger_and_answers_of_one_token(models: Models) -> None:
-    model = models("llama", "sdpa")
-    long = prompt_of("what is " + "1+" * 20 + "1?")
-    assert len(long) > TRIGGER
-    for most in (1, 30):
-        sampling = Sampling(1.5, 1.0, 100, most)
-        task = task_of("snapkv", "long", ["narrow"], 2, long)
-        found = decoded(SlotDecoder(model, 3, SLOTS, sampling, ENDS), [task])
-        scorer = task.scorer(task.seeds)
-        loop = Decoding(model, long, task.seeds, sampling, ENDS, scorer, BUDGETS["narrow"]).run()
-        for number, sample in enumerate(loop.samples):
-            assert same(found["long", "narrow", number], sample)
+    tasks = [task_of("importance", text, ["wide", "narrow"], 2) for text in ASKED]
+    runs = [
+        decoded(SlotDecoder(model, scorer_of("importance"), n, SLOTS, SAMPLED, ENDS), tasks)
+        for n in (rows, 7)
+    ]
+    assert all(same(sample, runs[1][key]) for key, sample in runs[0].items())
 
 
 def test_model_is_as_before(models: Models) -> None:
@@ -181,15 +254,47 @@ def test_model_is_as_before(models: Models) -> None:
     ids = torch.tensor([prompt_of(ASKED[0])])
     with torch.inference_mode():
         before = model(ids).logits
-        decoded(SlotDecoder(model, 2, SLOTS, SAMPLED, ENDS), [task_of("h2o", "a?", ["wide"])])
+        decoder = SlotDecoder(model, scorer_of("random"), 2, SLOTS, SAMPLED, ENDS)
+        decoded(decoder, [task_of("random", "a?", ["wide"])])
         assert torch.equal(model(ids).logits, before)
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_beginnings_wait_on_the_gpu_or_in_the_ram(
+    models: Models, monkeypatch: pytest.MonkeyPatch, room: bool
+) -> None:
+    asked: list[int] = []
+
+    def room_for(device: Any, needed: int) -> bool:
+        asked.append(needed)
+        return room
+
+    monkeypatch.setattr("gridatlas_reproduce.kv.continuous.room_for", room_for)
+    model, tasks = models("llama", "sdpa"), [task_of("random", ASKED[0], list(BUDGETS))]
+    decoder = RecordedSlots(model, scorer_of("random"), 2, SLOTS, SAMPLED, ENDS)
+    for (_, cell, number), sample in decoded(decoder, tasks).items():
+        eager = models("llama", "eager")
+        assert_is_masked(eager, decoder, "random", tasks[0], cell, number, sample)
+    # Keys and values of 40 tokens: 2 layers, 2 heads of 8 numbers, 4 bytes each.
+    assert set(asked) == {2 * 40 * 2 * 2 * 8 * 4}
+
+
+def test_random_numbers_are_spread_and_of_seed_and_position() -> None:
+    places = torch.arange(20_000)
+    first, second = (random_numbers(torch.full_like(places, seed), places) for seed in (1, 2))
+    for numbers in (first, second):
+        assert 0 <= numbers.min() < 0.01
+        assert 0.99 < numbers.max() < 1
+        assert abs(float(numbers.mean()) - 0.5) < 0.01
+        assert abs(float(torch.corrcoef(torch.stack([numbers[1:], numbers[:-1]]))[0, 1])) < 0.03
+    assert abs(float(torch.corrcoef(torch.stack([first, second]))[0, 1])) < 0.03
 
 
 # --- one shape ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "full"])
+@pytest.mark.parametrize("name", PRUNING)
 def test_other_neighbours_change_no_bit(models: Models, family: str, name: str) -> None:
     """The same samples in other rows, beside other samples, at another width."""
     model = models(family, "sdpa")
@@ -198,7 +303,7 @@ def test_other_neighbours_change_no_bit(models: Models, family: str, name: str) 
     long = task_of(name, "long", ["wide"], 3, prompt_of("so " * 10))
     runs = []
     for tasks in ([first, second, third], [long, third, alone]):
-        decoder = RecordedSlots(model, 9, SLOTS, SAMPLED, ENDS)
+        decoder = RecordedSlots(model, scorer_of(name), 9, SLOTS, SAMPLED, ENDS)
         found = decoded(decoder, tasks)
         keys = [(ASKED[0], "narrow", number) for number in range(3)]
         keys += [(ASKED[2], cell, number) for cell in BUDGETS for number in range(3)]
@@ -206,82 +311,6 @@ def test_other_neighbours_change_no_bit(models: Models, family: str, name: str) 
     for first, other in zip(*runs, strict=True):
         assert first[0] == other[0]
         assert torch.equal(first[1], other[1])
-
-
-# --- passes ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("stop", ["7", None], ids=["ragged", "to the limit"])
-def test_twenty_cells_take_a_fifteenth_of_the_passes(models: Models, stop: str | None) -> None:
-    """20 cells, 5 samples, 6 questions: forward passes of the loop and of 128 rows."""
-    model = models("llama", "sdpa")
-    ends = Ends(tiny.THOUGHT, frozenset({tiny.VOCABULARY[stop]} if stop else ()))
-    sampling = Sampling(1.5, 1.0, 100, 48)
-    cells = tuple(
-        ((window, ratio), Budget(window, Decimal(ratio), 24))
-        for window in (2, 4, 6, 8)
-        for ratio in ("0.1", "0.2", "0.3", "0.4", "0.5")
-    )
-    tasks = [
-        Task(f"q{i}", prompt_of("a?"), tuple(seed_of(0, f"q{i}", n) for n in range(5)), cells, _any)
-        for i in range(6)
-    ]
-    passes = {"slots": 0, "loop": 0}
-    counted = "slots"
-
-    def count(*_: Any) -> None:
-        passes[counted] += 1
-
-    handle = model.model.register_forward_hook(count)
-    try:
-        found = decoded(SlotDecoder(model, 128, 80, sampling, ends), tasks)
-        counted = "loop"
-        for task in tasks:
-            scorer = task.scorer(task.seeds)
-            begun = Decoding(model, task.prompt, task.seeds, sampling, ends, scorer).run(24)
-            begun.prepare_forks()
-            for cell, budget in cells:
-                for number, sample in enumerate(begun.fork(budget).run().samples):
-                    assert same(found[task.key, cell, number], sample)
-    finally:
-        handle.remove()
-    assert passes["loop"] >= 15 * passes["slots"]
-
-
-def _any(seeds: Sequence[int]) -> Scorer:
-    return new_scorer("streaming")
-
-
-# --- compiled -------------------------------------------------------------------------------------
-
-
-def test_compiled_layers_give_the_same(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the parts of the compiler that need no C++; rows join, leave, and are pruned."""
-    monkeypatch.setattr(slots, "BACKEND", "aot_eager")
-    model = models("qwen2", "sdpa")
-    tasks = [task_of("importance", text, ["wide", "narrow"], 2) for text in ASKED]
-    runs = []
-    for compiled in (False, True):
-        decoder = RecordedSlots(model, 5, SLOTS, SAMPLED, ENDS, compiled=compiled)
-        found = decoded(decoder, tasks)
-        runs.append({key: (s.tokens, decoder.logits_of(key)) for key, s in found.items()})
-    # No graph is made anew for each width.
-    assert 0 < torch._dynamo.utils.counters["stats"]["unique_graphs"] < 6
-    assert not torch._dynamo.utils.counters["graph_break"]
-    for key, (tokens, logits) in runs[0].items():
-        assert runs[1][key][0] == tokens
-        assert (runs[1][key][1] - logits).abs().max() < 1e-5 * logits.abs().max()
-
-
-def test_compiler_that_does_not_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slots, "BACKEND", "eager")
-    assert slots.compiler_error(torch.device("cpu")) is None
-    monkeypatch.setattr(slots, "BACKEND", "no-such-backend")
-    assert "no-such-backend" in str(slots.compiler_error(torch.device("cpu")))
-    with pytest.raises(CannotRun) as refused:
-        work._check_compiler(torch.device("cpu"))
-    assert refused.value.found.startswith("PyTorch can't compile for cpu here: InvalidBackend")
-    assert refused.value.fix == "install it, or leave --compile out, with another --out"
 
 
 # --- beginnings that were decoded before ----------------------------------------------------------
@@ -301,17 +330,17 @@ class Noted(Prefixes):
         self.found[key, number] = prefix
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "full"])
+@pytest.mark.parametrize("name", PRUNING)
 def test_beginning_is_decoded_once_and_filled_in_again(models: Models, name: str) -> None:
     model = models("qwen2", "sdpa")
     texts = [*ASKED, "b?", "c?"]
     whole = decoded(
-        SlotDecoder(model, 6, SLOTS, SAMPLED, ENDS),
+        SlotDecoder(model, scorer_of(name), 6, SLOTS, SAMPLED, ENDS),
         [task_of(name, t, list(BUDGETS)) for t in texts],
     )
     noted = Noted()
     for cell in BUDGETS:
-        decoder = SlotDecoder(model, 6, SLOTS, SAMPLED, ENDS, prefixes=noted)
+        decoder = SlotDecoder(model, scorer_of(name), 6, SLOTS, SAMPLED, ENDS, prefixes=noted)
         for key, sample in decoded(decoder, [task_of(name, t, [cell]) for t in texts]).items():
             assert same(sample, whole[key])
             assert sample.prefix == whole[key].prefix == noted.found[key[0], key[2]].id
@@ -345,7 +374,7 @@ def test_varlen_is_given_the_slots_and_lengths(
         seqused_k: torch.Tensor,
         num_splits: int,
     ) -> torch.Tensor:
-        assert (max_q, enable_gqa, num_splits) == (1, True, 1)
+        assert (max_q, enable_gqa, num_splits) == (1, True, None if reading == "split" else 1)
         assert {cu_seq_q.dtype, cu_seq_k.dtype, seqused_k.dtype} == {torch.int32}
         assert int(seqused_k.max()) <= max_k
         assert int(cu_seq_k[-1]) == key.shape[0]
@@ -365,32 +394,40 @@ def test_varlen_is_given_the_slots_and_lengths(
     model = models("qwen2", "sdpa")
     tasks = [task_of("importance", text, ["wide", "narrow"], 2) for text in ASKED]
     runs = []
-    for reading in ("grouped", "varlen"):
-        decoder = RecordedSlots(model, 5, SLOTS, SAMPLED, ENDS, reading=reading)
+    for reading in ("grouped", "varlen", "split"):
+        decoder = RecordedSlots(
+            model, scorer_of("importance"), 5, SLOTS, SAMPLED, ENDS, reading=reading
+        )
         found = decoded(decoder, tasks)
         runs.append({key: (s.tokens, decoder.logits_of(key)) for key, s in found.items()})
     for key, (tokens, logits) in runs[0].items():
-        assert runs[1][key][0] == tokens
-        assert (runs[1][key][1] - logits).abs().max() < 1e-5 * logits.abs().max()
+        for other in runs[1:]:
+            assert other[key][0] == tokens
+            assert (other[key][1] - logits).abs().max() < 1e-5 * logits.abs().max()
     assert any(len(set(lengths)) > 3 for lengths in calls)
 
 
 def test_varlen_is_taken_only_where_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not varlen_works(torch.device("cpu"), torch.bfloat16)
+    cpu = torch.device("cpu")
+    assert varlen_error(cpu, torch.float16) == "it isn't there for cpu and float16"
     # As if the CPU were a GPU: the kernel refuses it, then answers rightly, then wrongly.
     monkeypatch.setattr(slots, "_has_kernel", lambda device, dtype: True)
-    device = torch.device("cpu")
-    assert not varlen_works(device, torch.bfloat16)
+    assert "NotImplementedError" in str(varlen_error(cpu, torch.bfloat16))
 
     def right(*args: Any, scaling: float, slot_cache: SlotCache) -> Any:
         return slots.grouped_attention(*args, scaling=scaling)
 
     monkeypatch.setattr(slots, "varlen_attention", right)
-    assert varlen_works(device, torch.bfloat16)
+    assert varlen_error(cpu, torch.bfloat16) is None
+    told: list[str] = []
+    assert slots.fastest_reading(cpu, torch.bfloat16, told.append) == "varlen"
     monkeypatch.setattr(
         slots, "varlen_attention", lambda *args, **kwargs: (0.9 * right(*args, **kwargs)[0], None)
     )
-    assert not varlen_works(device, torch.bfloat16)
+    assert str(varlen_error(cpu, torch.bfloat16)).startswith("it differs from SDPA by 0.")
+    assert slots.fastest_reading(cpu, torch.bfloat16, told.append) == "grouped"
+    assert told[0] == "slots are read with varlen_attn"
+    assert told[1].startswith("slots are read with SDPA; varlen_attn: it differs from SDPA by 0.")
 
 
 def test_idle_rows_have_numbers() -> None:

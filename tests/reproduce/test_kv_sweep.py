@@ -147,6 +147,10 @@ def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) ->
     assert manifest["data"]["id"] == "q.jsonl"
     assert manifest["settings"]["predictor"] == about["sha256"]
     assert manifest["settings"]["ratios"] == ["0.1", "0.5"]
+    assert manifest["settings"]["sampling"]["order"] == "temperature, top_p, top_k"
+    assert manifest["settings"]["grader"] == 2
+    assert manifest["deviations"]["dtype"] == 'It is "float32". Published: "float16".'
+    assert "pruned together" in manifest["deviations"]["batches"]
     rows = read(here / "runs" / family)
     assert len(rows) == 2 * 2 * 3
     per_token = 2 * 2 * 2 * 8 * 4  # keys and values, layers, heads, their width, bytes
@@ -199,15 +203,6 @@ def test_full_has_one_cell_and_its_answers_train_a_predictor(run: Run, here: Pat
     assert "runs/full is a run of qwen2 with the scorer full" in other.output
 
 
-def test_samples_in_two_batches_are_the_same_samples(run: Run, here: Path) -> None:
-    given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "1", "--samples", "3"]
-    given += ["--decoder", "loop"]
-    assert run("kv_sweep", *given, "--out", "runs/one").exit_code == 0
-    assert run("kv_sweep", *given, "--batch", "2", "--out", "runs/two").exit_code == 0
-    first, second = read(here / "runs" / "one"), read(here / "runs" / "two")
-    assert first == second
-
-
 def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "3"]
     assert run("kv_sweep", *given, "--out", "runs/whole").exit_code == 0
@@ -217,9 +212,9 @@ def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
 
 
 def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
-    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "2"]
+    given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "2"]
     assert run("kv_sweep", *given, "--out", "runs/sweep").exit_code == 0
-    single = [*on_tiny(), *SMALL[8:], "--scorer", "h2o", "--limit", "2"]
+    single = [*on_tiny(), *SMALL[8:], "--scorer", "random", "--limit", "2"]
     # As the site's cards give it, in a folder of its own.
     done = run("kv_sweep", *single, "--local-window", "12", "--ratio", "0.1")
     assert done.exit_code == 0, done.output
@@ -274,21 +269,12 @@ def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
     assert result.output == (
         "3,960 units: 20 cells × 198 questions, 5 samples each\n"
         "324,403,200 tokens at most (16,384 per answer)\n"
-        "70.3 GiB of GPU memory: weights 15.0, caches 52.6 (86 rows of at most 5,008 tokens), "
+        "67.3 GiB of GPU memory: weights 15.0, caches 49.5 (81 rows of at most 5,008 tokens), "
         "spare 2.8\n"
-        "60.3 million tokens to decode at 1,973 per second (assumed: 7,000 tokens per answer, and "
+        "60.3 million tokens to decode at 1,940 per second (assumed: 7,000 tokens per answer, and "
         "2 times the time in which an H100 reads weights and caches, at least 25 ms, for a step "
-        "with 80% of the rows busy; --measure 20 replaces all of it)\n"
-        "GPU time, an estimate: 8 h 30 min, 21.23 at 2.50 per hour\n"
-    )
-    loop = run("kv_sweep", *given, "--decoder", "loop")
-    assert loop.output == (
-        "3,960 units: 20 cells × 198 questions, 5 samples each\n"
-        "324,403,200 tokens at most (16,384 per answer)\n"
-        "19.5 GiB of GPU memory: weights 15.0, caches 3.1 (5 rows of at most 5,000 tokens), "
-        "spare 1.5\n"
-        "GPU time, an estimate at 30 ms a step: 4 d 20 h with 8,000 tokens per answer, 16 d 9 h "
-        "if all run to the limit\n"
+        "with 80% of the rows busy; --bench replaces the step, --measure 20 all of it)\n"
+        "GPU time, an estimate: 8 h 38 min, 21.59 at 2.50 per hour\n"
     )
     limited = run("kv_sweep", *on_tiny(), *SMALL, "--limit", "2", "--dry-run")
     assert limited.output.startswith("8 units: 4 cells × 2 questions, 2 samples each\n")
@@ -324,13 +310,13 @@ def test_measured_rate_replaces_the_assumed_one(run: Run, here: Path) -> None:
 
 
 def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> None:
-    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "2", "--out", "runs/shape"]
+    given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "2", "--out", "runs/shape"]
     one_cell = [*given, "--only", "ratio=0.1", "--only", "local_window=6"]
     assert run("kv_sweep", *one_cell, "--rows", "3").exit_code == 0
     manifest = RunFolder.open(here / "runs" / "shape").manifest()
     assert manifest["settings"]["decoder"] == {
         "name": "slots",
-        "version": 1,
+        "version": 2,
         "rows": 3,
         "slots": 48,
         "rounded_to": 64,
@@ -339,9 +325,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
     }
     for other, setting in [
         (["--rows", "4"], "settings.decoder.rows  3     4"),
-        (["--decoder", "loop"], 'settings.decoder.name        "slots"    "loop"'),
         (["--reading", "varlen"], 'settings.decoder.reading     "grouped"  "varlen"'),
-        (["--compile"], "settings.decoder.compiled  (none)  true"),
         (["--dtype", "bfloat16"], 'settings.dtype  "float32"  "bfloat16"'),
     ]:
         refused = run("kv_sweep", *given, *other)
@@ -349,6 +333,17 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
         assert "has a run with other settings" in refused.output
         assert setting in refused.output
         assert "name another folder with --out, or give the settings of then" in refused.output
+    # Nor is a run that was drawn in another order gone on with.
+    path = here / "runs" / "shape" / "run.json"
+    now = path.read_text()
+    then = json.loads(now)
+    del then["settings"]["sampling"]["order"], then["settings"]["grader"]
+    path.write_text(json.dumps(then))
+    refused = run("kv_sweep", *given)
+    assert refused.exit_code == 2
+    assert "settings.grader          (none)  2" in refused.output
+    assert 'settings.sampling.order  (none)  "temperature, top_p, top_k"' in refused.output
+    path.write_text(now)
     # Without --rows it goes on in the batch that it has; beginnings are those of the first cell.
     assert run("kv_sweep", *given).exit_code == 0
     folder = RunFolder.open(here / "runs" / "shape")
@@ -368,7 +363,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
 
 
 def test_broken_beginning_is_told(run: Run, here: Path) -> None:
-    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1", "--out", "runs/torn"]
+    given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "1", "--out", "runs/torn"]
     assert run("kv_sweep", *given, "--only", "ratio=0.1").exit_code == 0
     path = sorted((here / "runs" / "torn" / "prefixes").iterdir())[0]
     path.write_text("{")
@@ -380,21 +375,9 @@ def test_broken_beginning_is_told(run: Run, here: Path) -> None:
     assert run("kv_sweep", *given).exit_code == 0
 
 
-def test_loop_and_slots_give_the_same_answers(run: Run, here: Path) -> None:
-    given = [*on_tiny("llama"), *SMALL, "--scorer", "r-kv", "--limit", "2"]
-    assert run("kv_sweep", *given, "--out", "runs/slots").exit_code == 0
-    assert run("kv_sweep", *given, "--decoder", "loop", "--out", "runs/loop").exit_code == 0
-    found = read(here / "runs" / "slots")
-    for rows in found.values():
-        for row in rows:
-            assert row.pop("prefix")
-            assert len(row.pop("pruned_at")) == row["prunes"]
-    assert found == read(here / "runs" / "loop")
-
-
 def test_rows_follow_from_the_memory() -> None:
     shape = SHAPES["r1-llama"]
-    assert rows_for(shape, 2, 5008, 80e9, 1000) == 86
+    assert rows_for(shape, 2, 5008, 80e9, 1000) == 81
     assert rows_for(shape, 2, 5008, 80e9, 20) == 20
     assert rows_for(shape, 2, 5008, None, 1000) == 32
     with pytest.raises(CannotRun) as refused:
@@ -421,26 +404,22 @@ def test_shapes_are_those_of_the_models(level: str) -> None:
 
 
 def test_estimate_of_the_whole_study() -> None:
-    """Both models and all benchmarks on one GPU: a night or two; cell by cell, weeks."""
-    hours = {"slots": 0.0, "loop": 0.0}
-    tokens = 0.0
+    """Both models and all benchmarks on one GPU: a night or two."""
+    hours = tokens = 0.0
     cells: dict[str, list[float]] = {}
     for level, shape in SHAPES.items():
         for benchmark, number in (("aime24", 30), ("aime25", 30), ("amc23", 40), ("gpqa_d", 198)):
             plan = Sweep(level, benchmark)
-            first = cost.TYPICAL - (plan.trigger - cost.PROMPT)
-            hours["loop"] += number * (plan.trigger + 20 * first) * cost.LOOP_STEP / 3600
             slots = plan.slots([cost.PROMPT])
             rows = rows_that_fit(shape, 2, slots, cost.GPU)
-            assert rows == {"r1-qwen": 201, "r1-llama": 86}[level]
-            plan = replace(plan, batch=Batch("slots", rows, slots, "grouped"))
+            assert rows == {"r1-qwen": 196, "r1-llama": 81}[level]
+            plan = replace(plan, batch=Batch(rows, slots))
             rate = cost.assumed_rate(plan, shape)
             seconds = number * rate.tokens / rate.per_second
             cells.setdefault(benchmark, [number]).append(seconds)
-            hours["slots"] += seconds / 3600
+            hours += seconds / 3600
             tokens += number * rate.tokens
-    assert 200 < hours["loop"] < 450
-    assert 10 < hours["slots"] < 30
+    assert 10 < hours < 30
     assert 100e6 < tokens / 2 < 115e6
     # The page's table of what a night buys.
     page = (SCRIPTS.parent / "reproducing" / "index.md").read_text()
@@ -454,26 +433,26 @@ def test_estimate_of_the_whole_study() -> None:
 
 def test_too_little_memory_says_what_would_fit() -> None:
     shape = Shape(8 * 10**9, 32, 8, 128)
-    check_fits(shape, 2, 5000, 5, None, "--batch")
-    check_fits(shape, 2, 5000, 5, 20 * GIB, "--batch")
+    check_fits(shape, 2, 5000, 5, None)
+    check_fits(shape, 2, 5000, 5, 20 * GIB)
     with pytest.raises(CannotRun) as refused:
-        check_fits(shape, 2, 5000, 5, 18 * GIB, "--batch")
+        check_fits(shape, 2, 5000, 5, 18 * GIB)
     assert refused.value.message == (
-        "18.0 GiB of GPU memory are free; the weights take 14.9 GiB and 5 caches of 5,000 tokens "
+        "18.0 GiB of GPU memory are free; the weights take 14.9 GiB and 5 rows of 5,000 tokens "
         "3.1 GiB\n"
         "  expected: 19.5 GiB free, with 1.5 GiB for all else\n"
-        "  fix:      --batch 2 would fit"
+        "  fix:      --rows 2 would fit"
     )
     with pytest.raises(CannotRun, match="use a GPU with at least 17 GiB free"):
-        check_fits(shape, 2, 5000, 5, 12 * GIB, "--batch")
+        check_fits(shape, 2, 5000, 5, 12 * GIB)
 
 
 def test_memory_that_runs_out_is_told() -> None:
     error = torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
-    assert memory.out_of_memory(error, 5, "--batch").message == (
+    assert memory.out_of_memory(error, 5).message == (
         "the GPU's memory ran out with 5 samples at a time: CUDA out of memory.\n"
         "  expected: room for the weights and the caches\n"
-        "  fix:      give --batch 2, or free the GPU of other programs"
+        "  fix:      give --rows 2, or free the GPU of other programs"
     )
 
 
@@ -490,22 +469,12 @@ def test_memory_that_runs_out_in_training_is_told() -> None:
 def test_worker_can_be_made_in_another_process(here: Path) -> None:
     questions = read_jsonl(here / "q.jsonl").questions
     choice = choose_model(f"r1-qwen={here / 'qwen2'}")
-    batch = Batch("slots", 8, 64, "grouped")
-    plan = Sweep("r1-qwen", "aime24", scorer="h2o", dtype="float32", batch=batch)
+    batch = Batch(8, 64)
+    plan = Sweep("r1-qwen", "aime24", scorer="random", dtype="float32", batch=batch)
     factory = SweepFactory(plan, questions, 0, choice, about_model(choice), None, "cpu")
     sent = pickle.loads(pickle.dumps(factory))
     assert sent == factory
     assert type(sent().model).__name__ == "Qwen2ForCausalLM"
-
-
-def test_beginning_goes_to_the_ram_where_the_gpu_is_full(
-    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = [*on_tiny(), *SMALL, "--scorer", "h2o", "--limit", "1", "--decoder", "loop"]
-    assert run("kv_sweep", *given, "--out", "runs/room").exit_code == 0
-    monkeypatch.setattr("gridatlas_reproduce.kv.decode.room_for", lambda device, needed: False)
-    assert run("kv_sweep", *given, "--out", "runs/no-room").exit_code == 0
-    assert read(here / "runs" / "room") == read(here / "runs" / "no-room")
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -571,30 +540,20 @@ REFUSED = {
         2,
         ["--scorer full keeps all: it has neither --local-window nor --ratio"],
     ),
-    "rows of the loop": (
-        [*on_tiny(), "--decoder", "loop", "--rows", "3"],
-        2,
-        ["--rows, --compile and --measure are for --decoder slots"],
-    ),
-    "a batch of slots": (
-        [*on_tiny(), "--batch", "3"],
-        2,
-        ["--batch is for --decoder loop; give --rows"],
-    ),
     "rows on other machines": (
         [*on_tiny(), "--scorer", "streaming", "--engine", "ray"],
         1,
         ["how many rows fit isn't known: there is no GPU here to ask", "give --rows"],
     ),
     "the flash kernel on a CPU": (
-        [*on_tiny(), *SMALL, "--scorer", "h2o", "--reading", "varlen"],
+        [*on_tiny(), *SMALL, "--scorer", "random", "--reading", "varlen"],
         1,
-        ["varlen_attn isn't there for cpu and float32", "give --reading grouped"],
+        ["varlen_attn can't be taken: it isn't there for cpu", "give --reading grouped"],
     ),
     "rows of vLLM": (
         [*on_tiny(), "--scorer", "full", "--answers", "a.jsonl", "--rows", "3"],
         2,
-        ["--requests and --answers decode nothing here: leave --rows, --batch, --compile and"],
+        ["--requests and --answers decode nothing here: leave --rows and --measure out"],
     ),
     "a revision of no predictor": (
         [*on_tiny(), "--predictor-revision", "abc"],

@@ -244,7 +244,8 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
         "trials: {items: model, samples: 5}\n"
         "readings:\n  - {id: paper, file: cells.csv, label: Figure}\n"
         "  - {id: ours, file: ours.csv, label: Our run}\n"
-        'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4}\n'
+        'reproduce: {script: docs/tune.py, args: "{model} {rate} {batch}", margin: 4,\n'
+        '  deviations: {dtype: "float32 | *not* <b>float16</b> {{ 7 * 7 }}"}}\n'
     )
     ours = (
         "model,batch,rate,accuracy,n,successes,run\n"

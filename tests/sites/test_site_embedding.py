@@ -432,7 +432,7 @@ def test_badges_of_other_grids(tmp_path: Path, cells: str, messages: list[str]) 
     project.write("data/s/study.yml", study)
     project.write("data/s/cells.csv", f"model,batch,rate,accuracy,state,run\n{cells}")
     grid = load(project.folder / "data")["s"].grid(model="small")
-    badges = [best_badge(grid, GridUncertainty()), reproduced_badge(grid, None)]
+    badges = [best_badge(grid, GridUncertainty.unknown(grid.study)), reproduced_badge(grid, None)]
     found = [[element.text for element in ElementTree.fromstring(badge).iter(f"{SVG}text")][1]
              for badge in badges]  # fmt: skip
     assert found == messages

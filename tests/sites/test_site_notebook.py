@@ -54,7 +54,7 @@ def test_a_frame_becomes_a_study_on_its_page(atlas: Build) -> None:
     page = atlas.page("notebooks/frame/")
     text = text_of(article(page))
     assert "repeats seed 3 numbers, 1 to 3 it numbers repeats" in text
-    assert "across: X digits; * best" in text  # the sweep, which has no y
+    assert "across: X digits; * highest" in text  # the sweep, which has no y
     assert "cells.csv study.yml" in text
     assert "Traceback" not in text
     [drawing] = page.select(".ga-notebook svg")

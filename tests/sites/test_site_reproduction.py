@@ -82,6 +82,18 @@ def test_runs_and_commands_are_told_as_texts(run: Build) -> None:
     assert page.select('a[href$="tune/"]') == []  # tune.md is no page of the script
 
 
+def test_what_is_not_as_published_stands_as_text(run: Build) -> None:
+    [table] = [
+        table
+        for table in article(run.page(PAGE)).select("table")
+        if text_of(table).startswith("What How it differs")
+    ]
+    assert [
+        [text_of(cell) for cell in row.find_all(["th", "td"])] for row in table.select("tr")[1:]
+    ] == [["dtype", "float32 | *not* <b>float16</b> {{ 7 * 7 }}"]]
+    assert table.b is None
+
+
 def test_other_pages_lead_to_it_and_say_how_far_it_is(run: Build) -> None:
     for path, texts in (
         ("studies/again/", "1 agree, 1 differ, 1 running, 5 not run of 8 cells."),
@@ -114,6 +126,20 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     assert "takes 59,600 trials" in text
     assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
     assert figures(page) == []
+    assert "batches Each answer's cache is pruned by its own length. Published: 20" in text
+    before = [block.text for block in page.select("pre.ga-code")[:3]]
+    assert [command.split(" --model")[0] for command in before] == [
+        "uv run docs/reproduce/kv_sweep.py",
+        "uv run docs/reproduce/train_predictor.py",
+        "uv run docs/reproduce/kv_sweep.py",
+    ]
+    assert text.index("about 200 GB of disk") < text.index("Then run a cell")
+    grids = [block.text for block in page.select(".ga-rerun > details > pre.ga-code")]
+    assert len(grids) == 8
+    assert grids[0] == (
+        "python docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
+        "--out runs/r1-llama-aime24"
+    )
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 160
     assert not any("average" in line for line in commands)

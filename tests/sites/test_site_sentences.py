@@ -203,39 +203,6 @@ def test_why_one_reading_alone_gives_a_value(pages: Callable[..., Pages]) -> Non
     ) in text
 
 
-# --- a good default -----------------------------------------------------------------------------
-
-BENCHMARKS = """format: 1
-title: Settings
-metric: {name: Accuracy, better: higher, unit: "%", column: accuracy}
-x: rate
-y: depth
-facets: [benchmark]
-factors: {benchmark: {levels: [{id: a, items: 100}, {id: b, items: 100}]}}
-trials: {items: benchmark, samples: 1}
-"""
-"""A study of settings on two benchmarks."""
-
-
-def test_ranks_and_regrets_have_no_interval_that_they_may_lie_outside(
-    pages: Callable[..., Pages],
-) -> None:
-    values = {"a": [50, 40, 45], "b": [30, 20, 25]}
-    rows = [f"{x},1,{name},{value}" for name in "ab" for x, value in enumerate(values[name])]
-    text = pages(BENCHMARKS, "\n".join(["rate,depth,benchmark,accuracy", *rows]) + "\n")[""]
-    assert (
-        "Rate × depth Mean rank Mean regret "
-        "0 × 1 1.0 0 points 2 × 1 2.0 5 points 1 × 1 3.0 10 points "
-        "All 3 settings by their mean rank (1 is best; ties share a rank). Regret is what a "
-        "setting loses on average against the best observed cell of each benchmark. That cell is "
-        "partly the luckiest, and so are the settings with the best ranks: neither number says "
-        "what another run would give. If all settings were alike, the best mean rank would be as "
-        "good as this with probability"
-    ) in text
-    assert "(by permutation within each benchmark), and a setting's mean regret would be" in text
-    assert "noise" not in text
-
-
 # --- one of a thing -----------------------------------------------------------------------------
 
 ONE = """format: 1
@@ -310,10 +277,3 @@ def test_equal_colours_of_heatmaps_beside_each_other_are_equal_values(
     found = pages(READ, first, {"second.csv": SECOND})
     assert "Score. One colour scale for all." in found["model/"]
     assert "One colour scale" not in found["model/a/"]
-
-
-def test_where_no_setting_stands_out_it_is_said(pages: Callable[..., Pages]) -> None:
-    values = {"a": [50, 40, 45], "b": [20, 30, 25]}
-    rows = [f"{x},1,{name},{value}" for name in "ab" for x, value in enumerate(values[name])]
-    text = pages(BENCHMARKS, "\n".join(["rate,depth,benchmark,accuracy", *rows]) + "\n")[""]
-    assert "So no setting is shown to stand out." in text

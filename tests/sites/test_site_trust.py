@@ -7,6 +7,8 @@ import pytest
 from builders import real_data
 from site_builds import Build, text_of
 
+from gridatlas.pages.filters import CONTRADICTED, VERDICT_WORDS
+
 DYNTS = "studies/dynts-window-ratio"
 DIGITS = "studies/digits-pass-1"
 GRPO = "studies/grpo-digits"
@@ -67,7 +69,8 @@ def test_the_page_leads_with_its_verdict_and_whose_statements_are_wrong(atlas: B
         for row in tables[0].select("tr")
     ]
     assert rows[1] == [
-        "R1-Qwen figure, four benchmarks, read by gemma-3-27b-it-free", "11", "10", "11", "0", "5",
+        "R1-Qwen figure, four benchmarks, read by gemma-3-27b-it-free",
+        "11", "10", "3", "5", "2", "6",
     ]  # fmt: skip
     for link in tables[0].select("a"):
         section = page.find(id=link["href"].removeprefix("#"))
@@ -104,13 +107,12 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
     refuted = 0
     for item in claims:
         outcome = item.select_one("summary strong").get_text()
-        assert outcome in (
-            "Holds", "Holds as printed, within noise", "Doesn't hold", "Not checkable",
-        )  # fmt: skip
-        if outcome == "Doesn't hold":
+        assert outcome in (*VERDICT_WORDS.values(), "Not checkable")
+        if outcome in CONTRADICTED:
             refuted += 1
         # What doesn't hold is read without a click, and what speaks against it with one.
-        assert (item.find_parent("details") is None) == (outcome == "Doesn't hold")
+        first = outcome in (*CONTRADICTED, "Can't be decided")
+        assert (item.find_parent("details") is None) == first
     assert refuted == sum(claim.holds is False for claim in results.study.claims)
     linked = [
         item
@@ -123,15 +125,18 @@ def test_every_claim_is_told_and_wrong_ones_with_what_speaks_against_them(
 def test_a_levels_page_has_what_does_not_hold_and_leads_to_the_others(atlas: Build) -> None:
     level, checks = atlas.page(f"{DYNTS}/model/r1-qwen/"), atlas.page(f"{DYNTS}/checks/")
     statements = level.select("#statements li.ga-claim")
-    assert {item["data-verdict"] for item in statements} == {"Doesn't hold"}
+    assert {item["data-verdict"] for item in statements} == {*CONTRADICTED, "Can't be decided"}
     links = {
         str(link["href"]).partition("#")[2]: text_of(link.parent)
         for link in level.select('#statements .ga-claims > div > p > a[href^="../../checks/#"]')
     }
     assert links == {
-        "statements-r1-qwen-second": "The others: 11 hold.",
-        "statements-average": "The others: 12 hold.",
-        "statements-r1-qwen": "The others: 21 hold, 4 hold as printed, within noise.",
+        "statements-r1-qwen-second": "The others: 5 hold as printed, within noise, 3 hold, 2 hold "
+        "as printed, untested.",
+        "statements-average": "The others: 10 hold as printed, within noise, 1 holds as printed, "
+        "untested, 1 holds.",
+        "statements-r1-qwen": "The others: 17 hold as printed, within noise, 4 hold, 2 hold as "
+        "printed, untested.",
     }
     everything = {text_of(item.summary) for item in checks.select("li.ga-claim")}
     assert {text_of(item.summary) for item in statements} < everything
@@ -206,9 +211,10 @@ def test_a_statement_is_judged_on_the_cells_that_its_own_reading_has(atlas: Buil
     )
     statements = _statements(atlas, f"{GRPO}/checks/")
     assert statements["The highest values form a broad plateau in the center …"] == [
-        "Holds",
+        "Holds as printed, untested",
         "Read as: The mean of the middle, where both have four to seven digits, is above that of "
         "the whole grid.",
+        "The printed values say so; what it asserts beyond them isn't tested.",
         "In the shown values: holds; in its own reading: holds on the 90 of 100 cells that it "
         "gives.",
     ]
@@ -226,24 +232,22 @@ def test_a_statement_is_judged_on_the_cells_that_its_own_reading_has(atlas: Buil
         sentence
         for path in (DYNTS, GRPO, "studies/digits-pass-1")
         for sentence, statement in _statements(atlas, f"{path}/checks/").items()
-        if "undecidable" in " ".join(statement).lower()
+        if "can't be decided" in " ".join(statement[1:]).lower()
     ]
     assert undecidable == []
 
 
-def test_what_chance_may_have_printed_is_called_so(atlas: Build) -> None:
+def test_what_the_test_does_not_show_is_called_so(atlas: Build) -> None:
     statements = _statements(atlas, f"{DYNTS}/checks/")
     verdict, *details = statements["The global peak (49.7) is at (Window=2000, Ratio=0.3)."]
     assert verdict == "Holds as printed, within noise"
     assert details == [
-        "Every cell of this grid may be the best (95 % confidence set), and no test separates "
-        "its cells, rows or columns: chance alone may explain what is printed.",
+        "The printed values say so; the test of what it asserts doesn't show it.",
         "Same result in the shown values and in its own reading.",
     ]
     text = _text(atlas, f"{DYNTS}/checks/")
-    assert "All 16 15 62 12 37" in text
-    assert "Holds as printed, within noise means: the printed values say so" in text
-    assert "within noise" not in _text(atlas, f"{GRPO}/checks/")
+    assert "All 16 15 13 49 7 42" in text
+    assert "It holds if it only quotes them, or if the test shows it (p ≤ 0.05)." in text
 
 
 def test_a_claim_stands_beside_the_grids_that_it_names(atlas: Build) -> None:

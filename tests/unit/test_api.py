@@ -390,13 +390,19 @@ def test_loading_and_printing_import_nothing_heavy() -> None:
 def test_a_study_and_its_grids_have_answers() -> None:
     study = gridatlas.load(REPOSITORY / "data")["dynts-window-ratio"]
     assert study.answer is study.answers[""]
-    assert study.answers["model/r1-qwen"].sentence == (
-        "R1-Qwen: ratio clearly matters; 0.4 scores highest"
+    assert study.answers["model/r1-qwen"].headline == (
+        "R1-Qwen: No effect of ratio or local window size shown"
     )
+    assert [of.kind for of in study.answer.assertions] == ["block", "block", "trend"]
+    block = study.answer.assertions[0]
+    assert (block.factor, block.levels) == ("model × benchmark", ("R1-Qwen", "R1-Llama", "AIME25"))
+    assert block.low < block.estimate < block.high
+    assert (block.unit, block.grade) == ("%", "clear")
+    assert study.answer.population == "if these questions are asked again"
     grid = study.grid(model="r1-qwen", benchmark="aime24")
     assert grid.answer.grade == "not-shown"
-    assert grid.answer.sentence == (
-        "No setting and no ratio or local window size shown to be better"
+    assert grid.answer.headline == (
+        "R1-Qwen, AIME24: No effect of ratio or local window size shown"
     )
     with pytest.raises(LookupError, match="is an aggregate: ask the study"):
         _ = study.grid(model="r1-qwen", benchmark="average").answer
@@ -422,7 +428,7 @@ def test_a_frame_is_a_study_whose_roles_are_proposed_and_printed(
     assert "repeats   seed    2 numbers, 1 to 2" in printed
     assert "not read  host    1 text: node1              one level only" in printed
     assert str(study.at(lr=0.1, model="small").value) == "0.5125"
-    assert study.answer.sentence == study.answers[""].sentence
+    assert study.answer.headline == study.answers[""].headline
     assert study.grid().svg().startswith("<svg")
 
 

@@ -22,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parts = ("pages", "weights", "reading", "answers", *builds.PARTS)
+    parts = ("pages", "weights", "reading", *builds.PARTS)
     parser.add_argument(
         "--only", nargs="+", choices=parts, default=parts, help="measure these parts only"
     )
@@ -36,7 +36,6 @@ def main() -> int:
     commands = [["pages.py", *rounds]] if "pages" in given.only else []
     commands += [["weights.py"]] if "weights" in given.only else []
     commands += [["reading.py"]] if "reading" in given.only else []
-    commands += [["simulation.py"]] if "answers" in given.only else []
     commands += [["builds.py", "--only", *of_builds, *rounds]] if of_builds else []
     also = ["--only-print"] if given.only_print else []
     for program, *options in commands:

@@ -24,7 +24,7 @@ STEPS: tuple[tuple[str, Any, str], ...] = (
     ("analyse", pipeline, "analyse"),
     ("analyse", pipeline, "judge"),
     ("analyse", assessment, "assess"),
-    ("analyse", assessment, "with_noise"),
+    ("analyse", assessment, "with_verdicts"),
     ("analyse", assessment, "compare"),
     ("analyse", assessment, "reproduction"),
     ("plan", site, "_plans"),

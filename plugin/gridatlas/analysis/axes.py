@@ -28,7 +28,7 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
         return _say_condition(question), None
     naming = name_level(question)
     if naming is None:
-        return Said(question, (), False, (), (), ()), None
+        return Said(question), None
     tests, factor = question.tests, page.factor(question.factor)
     at = naming.test if naming.test >= 0 else int(np.nanargmin(question.adjusted))
     means, _ = contrasts.level_means(page, question.factor)
@@ -36,13 +36,13 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     values = [words.mean_text(page, float(value), error) for value in means]
     p, capped = naming.p, bool(tests.capped[at])
     heads, kind = _axis_heads(question, naming, at, values)
-    there = np.flatnonzero(np.isfinite(means)).tolist()
+    finite = np.flatnonzero(np.isfinite(means)).tolist()
     bare = [words.mean_text(page, float(value), error, bare=True) for value in means]
-    some = there if len(there) <= 12 else [there[0], there[-1]]
+    some = finite if len(finite) <= 12 else [finite[0], finite[-1]]
     texts = [f"{factor.levels[of]}: {values[of] if of == some[0] else bare[of]}" for of in some]
     if sum(page.factor(name).numbers is not None for name in page.varied) > 1:
         texts[0] = f"{words.capital(factor.label)} {texts[0]}"
-    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    reach = words.reach(page, p, capped=capped)
     evidence = [f"{'; '.join(texts)} ({words.p_text(p)}), {reach}."]
     if naming.rule in ("trend", "tends") and page.unit in ("replicate", "block"):
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
@@ -51,9 +51,9 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
         evidence.append(f"{way} in {count}.")
     evidence += _rivals_and_edge(question, naming, means)
     also = words.clause(f"{heads[0]}.", likely=is_likely(p, capped=capped))
-    said = assertion(question, at, kind, [factor.levels[of] for of in naming.levels], p)
+    stated = assertion(question, at, kind, [factor.levels[of] for of in naming.levels], p)
     options = tuple((head, p) for head in heads)
-    return Said(question, options, capped, tuple(evidence), (also,), (said,)), naming
+    return Said(question, options, capped, tuple(evidence), (also,), (stated,)), naming
 
 
 def _axis_heads(
@@ -120,13 +120,13 @@ def _rivals_and_edge(question: Question, naming: Naming, means: Floats) -> list[
         few = words.listed(names) if len(names) <= 6 else ends
         texts.append(f"{few} can't be told from the best.")
     top = int(np.nanargmax(page.sign * means))
-    there = np.flatnonzero(np.isfinite(means))
+    finite = np.flatnonzero(np.isfinite(means))
     if (
         naming.rule in ("trend", "best", "above", "tends")
-        and top in (there[0], there[-1])
-        and len(there) > 2
+        and top in (finite[0], finite[-1])
+        and len(finite) > 2
     ):
-        edge = "largest" if top == there[-1] else "smallest"
+        edge = "largest" if top == finite[-1] else "smallest"
         texts.append(
             f"The best {factor.label}, {factor.levels[top]}, is the {edge} tried: the optimum may "
             "lie beyond."
@@ -139,18 +139,17 @@ def _say_condition(question: Question) -> Said:
     page, tests, adjusted = question.design, question.tests, question.adjusted
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
-        return Said(question, (), False, (), (), ())
-    label = page.factor(question.factor).levels
+        return Said(question)
+    label, spoken = page.factor(question.factor).levels, page.factor(question.factor).spoken
     at = max(shown, key=lambda at: abs(float(tests.estimate[at])))
     up = tests.estimate[at] > 0
     first, second = (tests.first, tests.second) if up else (tests.second, tests.first)
     metric = page.study.table.metric.name
     p, capped = float(adjusted[at]), bool(tests.capped[at])
     text = words.higher_at(
-        metric, label[int(first[at])], label[int(second[at])], size(question, at)
+        metric, spoken[int(first[at])], spoken[int(second[at])], size(question, at)
     )
-    end = words.at_most_likely(p, capped=capped)
-    reach = f"{words.population(page)}{end}"
+    reach = words.reach(page, p, capped=capped)
     line = f"The difference is {positive_interval(question, at)} ({words.p_text(p)}), {reach}."
     assertions = tuple(
         assertion(
@@ -165,21 +164,20 @@ def _say_condition(question: Question) -> Said:
 def say_cell(question: Question) -> Said:
     """Of the setting with the best mean."""
     if not question.shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     page, tests = question.design, question.tests
-    one, two = page.factor(question.factor), page.factor(question.other)
+    lone, two = page.factor(question.factor), page.factor(question.other)
     place = int(tests.first[0]), int(tests.second[0])
     d = contrasts.by_row(page, question.factor, question.other)
     value = float(mean(d[:, place[0], place[1]], 0))
-    names = f"{one.label} {one.levels[place[0]]}", f"{two.label} {two.levels[place[1]]}"
+    names = f"{lone.label} {lone.levels[place[0]]}", f"{two.label} {two.levels[place[1]]}"
     p, capped = question.p, bool(tests.capped[0])
     shown_value = words.mean_text(page, value, float(tests.error[0]))
     text = words.stands_out(*names, shown_value, size(question, 0), bool(tests.estimate[0] > 0))
-    end = words.at_most_likely(p, capped=capped)
     beyond = f"{positive_interval(question, 0)} beyond what its levels give ({words.p_text(p)})"
-    evidence = f"{beyond}, {words.population(page)}{end}."
+    evidence = f"{beyond}, {words.reach(page, p, capped=capped)}."
     also = words.clause(f"{text}.", likely=is_likely(p, capped=capped))
-    levels = one.levels[place[0]], two.levels[place[1]]
+    levels = lone.levels[place[0]], two.levels[place[1]]
     shorter = text.split(":")[0]
     return Said(
         question, ((text, p), (shorter, p)), capped, (evidence,),
@@ -192,32 +190,32 @@ def say_interaction(question: Question) -> Said:
     """Of what depends on a name; the first of them in a headline."""
     page, adjusted = question.design, question.adjusted
     name = page.factor(question.factor)
-    shown = sorted(np.flatnonzero(adjusted <= 0.05).tolist(), key=lambda at: float(adjusted[at]))
-    lines, assertions = [], []
+    shown = np.flatnonzero(adjusted <= 0.05).tolist()
+    lines, assertions = {}, []
     for at in shown:
         axis = page.factor(question.axes[at])
         p = float(adjusted[at])
         details = _by_level(page, question.factor, question.axes[at])
         text = words.effect_depends(axis.label, name.label).replace(words.LIKELY, "")
-        lines.append(f"{text} ({words.p_text(p)}){f': {details}' if details else ''}.")
-        said = assertion(question, at, "interaction", (name.label, axis.label))
-        assertions.append(replace(said, factor=f"{question.factor} × {question.axes[at]}"))
+        lines[p, at] = f"{text} ({words.p_text(p)}){f': {details}' if details else ''}."
+        stated = assertion(question, at, "interaction", (name.label, axis.label))
+        assertions.append(replace(stated, factor=f"{question.factor} × {question.axes[at]}"))
     heads = tuple(
         (
             words.effect_depends(page.factor(question.axes[at]).label, name.label),
             float(adjusted[at]),
         )
-        for at in shown[:1]
+        for _, at in sorted(lines)[:1]
     )
-    evidence = tuple(lines)
+    evidence = tuple(lines[key] for key in sorted(lines))
     return Said(question, heads, page.capped, evidence, evidence, tuple(assertions))
 
 
 def _by_level(page: Design, name: str, axis: str) -> str:
     """Where each name is best along an axis; along a condition, its lead on the baseline."""
-    one, two = page.factor(name), page.factor(axis)
+    lone, two = page.factor(name), page.factor(axis)
     m = mean(contrasts.by_row(page, name, axis), 0)
-    if not np.isfinite(m).all() or len(one.levels) > 6:
+    if not np.isfinite(m).all() or len(lone.levels) > 6:
         return ""
     if two.role != "condition":
         best = (page.sign * m).argmax(axis=1).tolist()
@@ -225,15 +223,15 @@ def _by_level(page: Design, name: str, axis: str) -> str:
         ends = ["" if 0 < at < last or last < 2 else ", the edge of the grid" for at in best]
         return "best at " + "; ".join(
             f"{two.levels[at]} for {label}{end}"
-            for label, at, end in zip(one.levels, best, ends, strict=True)
+            for label, at, end in zip(lone.levels, best, ends, strict=True)
         )
-    if one.baseline is None:
+    if lone.baseline is None:
         return ""
     texts: list[str] = []
-    for of, label in enumerate(one.levels):
-        if of == one.baseline:
+    for of, label in enumerate(lone.levels):
+        if of == lone.baseline:
             continue
-        gains = m[of] - m[one.baseline]
+        gains = m[of] - m[lone.baseline]
         parts = [
             words.signed(page, float(gain), 0.0, bare=bool(texts or at))
             + ("" if texts else f" at {two.levels[at]}")

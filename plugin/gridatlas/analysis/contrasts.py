@@ -18,6 +18,8 @@ from gridatlas.analysis.table import Bools, Codes, Floats
 
 PART = 0.25
 """Below this p one stratum isn't pooled with another."""
+UNEVEN = 0.05
+"""Below this p units scatter more than rows, each contrast maybe by another amount."""
 ROBUST = 10
 """Degrees of freedom of the units from which on each contrast has its own scatter."""
 AT_ONCE = 4_000_000
@@ -59,14 +61,20 @@ class Tests:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
-    """Mean squares with their degrees of freedom, and whether pooling was thin."""
+    """Mean squares with their degrees of freedom.
+
+    Attributes:
+        thin: Whether few units were pooled with much else.
+        uneven: Whether units scatter more than rows do: contrasts may differ in how much.
+    """
 
     ms: Floats
     df: Floats
     thin: Bools
+    uneven: bool = False
 
 
-def arrange(design: Design, *names: str, rows: Sequence[str] | None = None) -> Floats:
+def arrange(design: Design, *names: str) -> Floats:
     """Values as (unit, row, level, …), of a page without counts; without units rows are units."""
     axes = [design.names.index(name) for name in names]
     moved = np.moveaxis(design.y, [design.y.ndim - 1, *axes], [0, *range(-len(axes), 0)])
@@ -135,12 +143,12 @@ def crossed(d: Floats) -> tuple[Floats, bool]:
     Where they haven't, rows of units that lack one are nan.
     """
     levels = tuple(range(2, d.ndim))
-    there = np.asarray(np.isfinite(d).all(axis=levels))
-    d = d[there.any(axis=1)][:, there.any(axis=0)]
-    there = np.asarray(np.isfinite(d).all(axis=levels))
-    whole = bool(there.all())
+    finite = np.asarray(np.isfinite(d).all(axis=levels))
+    d = d[finite.any(axis=1)][:, finite.any(axis=0)]
+    finite = np.asarray(np.isfinite(d).all(axis=levels))
+    whole = bool(finite.all())
     return (
-        d if whole else np.where(there.reshape(*there.shape, *[1] * len(levels)), d, np.nan)
+        d if whole else np.where(finite.reshape(*finite.shape, *[1] * len(levels)), d, np.nan)
     ), whole
 
 
@@ -161,9 +169,10 @@ def strata(d: Floats, dim: int, *, own_only: bool) -> Scatter | None:
     ss1 = (rest**2).sum()
     ss2 = rows * (((by_unit - by_unit.mean(axis=0)) ** 2).sum())
     with np.errstate(all="ignore"):
-        apart = df1 == 0 or exceeds(df2, df1, np.asarray(ss2 / df2 / (ss1 / max(df1, 1)))) < PART
-    if apart:
-        return Scatter(np.asarray(ss2 / df2), np.asarray(float(df2)), np.asarray(False))
+        p = exceeds(df2, df1, np.asarray(ss2 / df2 / (ss1 / max(df1, 1))))
+    if df1 == 0 or p < PART:
+        uneven = df1 > 0 and bool(p < UNEVEN)
+        return Scatter(np.asarray(ss2 / df2), np.asarray(float(df2)), np.asarray(False), uneven)
     pooled = (ss1 + ss2) / (df1 + df2)
     return Scatter(np.asarray(pooled), np.asarray(float(df1 + df2)), np.asarray(df2 < 4))
 
@@ -174,7 +183,7 @@ def with_own(shared: Scatter | None, own: Floats, df: float) -> Scatter:
         return Scatter(own, np.full(own.shape, float(df)), np.zeros(own.shape, bool))
     with np.errstate(all="ignore"):
         ratio = np.where(shared.ms > 0, own / shared.ms, np.where(own > 0, np.inf, 0.0))
-    take = exceeds(df, shared.df, ratio) < PART
+    take = (exceeds(df, shared.df, ratio) < PART) | (shared.uneven & (ratio > 1))
     return Scatter(
         np.where(take, own, shared.ms),
         np.where(take, df, shared.df),
@@ -238,10 +247,10 @@ def pairs(design: Design, name: str, chosen: Sequence[tuple[int, int]]) -> Tests
         return nothing()
     first, second = np.array(chosen, np.intp).T
     if design.unit == "counts":
-        return _count_pairs(design, name, first, second)
+        return count_pairs(design, arrange_counts(design, name), first, second)
     d = arrange(design, name)
-    if design.unit == "item" and d.shape[1] == 1 and _binary(design, d):
-        return _discordant(design, d[:, 0], first, second)
+    if design.unit == "item" and d.shape[1] == 1 and is_binary(design, d):
+        return discordant(design, d[:, 0], first, second)
     fixed = fixed_levels(design, name)
     keep = ~(fixed[first] & fixed[second])
     first, second = first[keep], second[keep]
@@ -276,18 +285,19 @@ def fixed_levels(design: Design, name: str) -> Bools:
     fixed = np.zeros(d.shape[2], bool)
     if design.unit != "replicate" or len(d) < 2:
         return fixed
-    there = np.isfinite(d)
-    low = np.where(there, d, np.inf).min(axis=0)
-    high = np.where(there, d, -np.inf).max(axis=0)
-    repeated = there.sum(axis=0) >= 2
+    finite = np.isfinite(d)
+    low = np.where(finite, d, np.inf).min(axis=0)
+    high = np.where(finite, d, -np.inf).max(axis=0)
+    repeated = finite.sum(axis=0) >= 2
     fixed = repeated.any(axis=0) & ((high == low) | ~repeated).all(axis=0)
     moving = (repeated & (high > low)).any(axis=0)
     return fixed if moving.any() else np.zeros(len(fixed), bool)
 
 
-def _binary(design: Design, d: Floats) -> bool:
-    there = d[np.isfinite(d)]
-    return bool(np.isin(there, [0.0, design.study.scale]).all())
+def is_binary(design: Design, d: Floats) -> bool:
+    """Whether values are outcomes, of 0 or all."""
+    finite = d[np.isfinite(d)]
+    return bool(np.isin(finite, [0.0, design.study.scale]).all())
 
 
 def _unshared(design: Design, d: Floats, first: Codes, second: Codes) -> Bools:
@@ -301,10 +311,22 @@ def _unshared(design: Design, d: Floats, first: Codes, second: Codes) -> Bools:
     return few
 
 
+def own_replicates(design: Design) -> list[int]:
+    """How many replicates each name has, if they aren't shared."""
+    for name in design.varied:
+        factor = design.factor(name)
+        if design.unit == "replicate" and factor.role == "choice" and factor.numbers is None:
+            d = arrange(design, name)
+            first, second = np.triu_indices(d.shape[2], 1)
+            if _unshared(design, d, first, second).all():
+                return [*map(int, np.isfinite(d).any(axis=1).sum(axis=0))]
+    return []
+
+
 def _welch(design: Design, d: Floats, a: int, b: int) -> Tests:
     """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom."""
-    there = np.isfinite(d)
-    rows = there[:, :, a].any(axis=0) & there[:, :, b].any(axis=0)
+    finite = np.isfinite(d)
+    rows = finite[:, :, a].any(axis=0) & finite[:, :, b].any(axis=0)
     sides = [d[:, rows, level] for level in (a, b)]
     used = int(rows.sum())
     if not used:
@@ -335,9 +357,9 @@ def _own_pairs(
     design: Design, d: Floats, first: Codes, second: Codes, shared: Scatter | None
 ) -> Tests:
     """Pairs over the units' own differences, each over the rows that both levels have."""
-    there = np.isfinite(d)
-    filled = np.where(there, d, 0.0)
-    weight = there.astype(float)
+    finite = np.isfinite(d)
+    filled = np.where(finite, d, 0.0)
+    weight = finite.astype(float)
     counts, total, squares, signs = (np.zeros(len(first)) for _ in range(4))
     n_rows = np.zeros((d.shape[2], d.shape[2]))
     by_unit = np.full((len(d), len(first)), np.nan)
@@ -377,23 +399,25 @@ def _pair_alone(design: Design, d: Floats, a: int, b: int) -> Tests:
     return weighted(design, d[:, :, [a, b]], np.array([[1.0, -1.0]]), 1, [a], [b])
 
 
-def _count_pairs(design: Design, name: str, first: Codes, second: Codes) -> Tests:
+def count_pairs(
+    design: Design, columns: tuple[Floats, Floats, Floats], first: Codes, second: Codes
+) -> Tests:
     """Pairs of counts, each with the share of its two levels, over the rows that both have."""
-    d, k, n = arrange_counts(design, name)
+    d, k, n = columns
     step = max(1, AT_ONCE // max(1, len(d)))
     parts = []
     for start in range(0, len(first), step):
         a, b = first[start : start + step], second[start : start + step]
-        there = (n[:, a] > 0) & (n[:, b] > 0)
-        rows = there.sum(axis=0)
+        finite = (n[:, a] > 0) & (n[:, b] > 0)
+        rows = finite.sum(axis=0)
         with np.errstate(all="ignore"):
             share = (k[:, a] + k[:, b]) / (n[:, a] + n[:, b])
             spread = share * (1 - share) * (1 / n[:, a] + 1 / n[:, b])
-            error = np.sqrt(np.where(there, spread, 0.0).sum(axis=0)) / rows * design.study.scale
-            estimate = np.where(there, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
+            error = np.sqrt(np.where(finite, spread, 0.0).sum(axis=0)) / rows * design.study.scale
+            estimate = np.where(finite, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
         df = np.where(rows > 0, np.inf, 0.0)
         p = pvalues(estimate, error, df)
-        sums = [np.where(there, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
+        sums = [np.where(finite, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
         k1, n1, k2, n2 = sums
         few = np.minimum(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS
         for at in np.flatnonzero(few & (rows > 0)).tolist():
@@ -403,13 +427,13 @@ def _count_pairs(design: Design, name: str, first: Codes, second: Codes) -> Test
     return joined(parts)
 
 
-def _discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
+def discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
     """One row of outcomes 0/1 by item: the exact binomial test of those that differ."""
     difference = d[:, first] - d[:, second]
-    there = np.isfinite(difference)
-    units = there.sum(axis=0)
+    finite = np.isfinite(difference)
+    units = finite.sum(axis=0)
     estimate = mean(difference, 0)
-    ms = np.where(there, (difference - estimate) ** 2, 0.0).sum(axis=0) / np.maximum(units - 1, 1)
+    ms = np.where(finite, (difference - estimate) ** 2, 0.0).sum(axis=0) / np.maximum(units - 1, 1)
     scatter = Scatter(ms / 2, units - 1.0, np.zeros(len(ms), bool))
     found = judged(design, first, second, estimate, scatter, 2 / np.maximum(units, 1), 1)
     return replace(found, p=np.where(units >= 3, mcnemar(difference), np.nan))
@@ -429,7 +453,7 @@ def mcnemar(differences: Floats) -> Floats:
 
 def weighted(
     design: Design, d: Floats, weights: Floats, dim: int, first: Sequence[int],
-    second: Sequence[int], centred: Floats | None = None,
+    second: Sequence[int], shared: Scatter | None = None,
 ) -> Tests:  # fmt: skip
     """Contrasts over units and rows that have all levels.
 
@@ -437,7 +461,7 @@ def weighted(
         d: (unit, row, level).
         weights: (contrast, level).
         dim: As in `strata`.
-        centred: Of complete d; by default less the mean over the levels.
+        shared: What contrasts of complete d share; by default what these levels do.
     """
     labels = np.array(first, np.intp), np.array(second, np.intp)
     d, whole = crossed(d)
@@ -453,11 +477,9 @@ def weighted(
         return judged(design, *labels, estimate, none, 1.0, d.shape[1])
     rows = d.shape[1] if whole else 1
     own = rows * by_unit.var(axis=0, ddof=1) / squares
-    shared = None
-    if whole:
-        rest = d - d.mean(axis=2, keepdims=True) if centred is None else centred
-        shared = strata(rest, dim, own_only=design.own_only)
-    scatter = with_own(shared, own, units - 1)
+    if shared is None and whole:
+        shared = strata(d - d.mean(axis=2, keepdims=True), dim, own_only=design.own_only)
+    scatter = with_own(shared if whole else None, own, units - 1)
     used = units if design.unit == "rows" else d.shape[1]
     signs = _agreeing(design, by_unit, estimate)
     return judged(design, *labels, estimate, scatter, squares / (units * rows), used, signs)
@@ -469,8 +491,8 @@ def counted(
 ) -> Tests:  # fmt: skip
     """Contrasts of counts, (row, level), with the binomial error of the levels' common share."""
     labels = np.array(first, np.intp), np.array(second, np.intp)
-    there = np.asarray((n > 0).all(axis=1))
-    d, k, n = d[there], k[there], n[there]
+    finite = np.asarray((n > 0).all(axis=1))
+    d, k, n = d[finite], k[finite], n[finite]
     if not len(k):
         return nothing()
     share = k.sum(axis=1) / n.sum(axis=1)
@@ -523,179 +545,60 @@ def levels(design: Design, name: str) -> Tests:
         return nothing()
     if design.unit == "counts":
         columns = arrange_counts(design, name)
-        there = np.asarray(columns[2] > 0)
+        finite = np.asarray(columns[2] > 0)
     else:
         d = arrange(design, name)
-        there = np.isfinite(d).reshape(-1, d.shape[2])
+        finite = np.isfinite(d).reshape(-1, d.shape[2])
         has: Bools = np.asarray(np.isfinite(d).any(axis=1))
-    rows = np.asarray(there.any(axis=1))
-    kept = np.flatnonzero(there[rows].mean(axis=0) >= 0.5) if rows.any() else np.zeros(0, np.intp)
-    count = len(kept)
+    rows = np.asarray(finite.any(axis=1))
+    retained = (
+        np.flatnonzero(finite[rows].mean(axis=0) >= 0.5) if rows.any() else np.zeros(0, np.intp)
+    )
+    count = len(retained)
     if count < 2:
         return nothing()
-    weights, first, second = level_weights(kept)
+    weights, first, second = level_weights(retained)
     if design.unit == "counts":
-        of_d, k, n = (x[:, kept] for x in columns)
+        of_d, k, n = (x[:, retained] for x in columns)
         return counted(design, of_d, k, n, weights, first, second)
     if (
         design.unit == "replicate"
-        and has[:, kept].all(axis=1).sum() < 0.5 * has[:, kept].any(axis=1).sum()
+        and has[:, retained].all(axis=1).sum() < 0.5 * has[:, retained].any(axis=1).sum()
     ):
         return nothing()
     bare = replace(design, own_only=design.own_only or bool(fixed_levels(design, name).any()))
-    return weighted(bare, d[:, :, kept], weights, count - 1, first, second)
+    return weighted(bare, d[:, :, retained], weights, count - 1, first, second)
 
 
-def level_weights(kept: Codes) -> tuple[Floats, list[int], list[int]]:
+def squares(tests: Tests) -> Floats:
+    """Σw² of each contrast of an ordered factor, and of pairs."""
+    trend = tests.second == TREND
+    count = max(2, len(tests) - 1)
+    steps = np.arange(count) - (count - 1) / 2
+    others = np.where(tests.second == THE_OTHERS, count / (count - 1), 2.0)
+    return np.where(trend, (count - 1) ** 2 / (steps**2).sum(), others)
+
+
+def level_weights(retained: Codes) -> tuple[Floats, list[int], list[int]]:
     """Weights (contrast, level) with what they compare: each level with the others; the trend."""
-    count = len(kept)
+    count = len(retained)
     steps = np.arange(count) - (count - 1) / 2
     trend = steps / (steps**2).sum() * (count - 1)
     if count == 2:
-        return trend[None], [int(kept[-1])], [TREND]
+        return trend[None], [int(retained[-1])], [TREND]
     each = (np.eye(count) * count - 1) / (count - 1)
     return (
         np.vstack([each, trend]),
-        [*kept.tolist(), int(kept[-1])],
+        [*retained.tolist(), int(retained[-1])],
         [THE_OTHERS] * count + [TREND],
     )
 
 
-# --- cells, the best of each, interactions --------------------------------------------------------
-
-
-def cell(design: Design, one: str, two: str) -> Tests:
-    """The setting with the best mean against what its levels give, towards better: one-sided.
-
-    p is multiplied by the number of settings.
-    """
-    if design.unit in ("none", "rows"):
-        return nothing()
-    if design.unit == "counts":
-        d, k, n = arrange_counts(design, one, two)
-        there = np.asarray((n > 0).all(axis=(1, 2)))
-        d, k, n = d[there], k[there], n[there]
-    else:
-        d, whole = crossed(arrange(design, one, two))
-        if not whole:
-            return nothing()
-    if not d.size:
-        return nothing()
-    a, b = d.shape[-2:]
-    if a < 2 or b < 2 or a * b < 5:
-        return nothing()
-    means = d.reshape(-1, a, b).mean(axis=0)
-    best = np.unravel_index(int((design.sign * means).argmax()), means.shape)
-    weights = np.outer(np.eye(a)[best[0]] - 1 / a, np.eye(b)[best[1]] - 1 / b).reshape(1, -1)
-    place = [int(best[0])], [int(best[1])]
-    if design.unit == "counts":
-        found = counted(
-            design,
-            d.reshape(len(d), -1),
-            k.reshape(len(d), -1),
-            n.reshape(len(d), -1),
-            weights,
-            *place,
-        )
-    else:
-        centred = d - d.mean(axis=2, keepdims=True) - d.mean(axis=3, keepdims=True)
-        centred = (centred + d.mean(axis=(2, 3), keepdims=True)).reshape(*d.shape[:2], -1)
-        flat = d.reshape(*d.shape[:2], -1)
-        found = weighted(design, flat, weights, (a - 1) * (b - 1), *place, centred)
-    better = design.sign * found.estimate > 0
-    return replace(found, p=np.where(better, np.minimum(1.0, found.p / 2 * a * b), found.p * 0 + 1))
-
-
-def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, Codes]:
-    """Pairs of levels, each at the best of its cells.
-
-    p is multiplied by the number of the winner's cells: which of them was lucky is chosen.
-
-    Returns:
-        The pairs, and of each level the place of its best cell along the axes; −1 without one.
-    """
-    count = len(design.factor(name).levels)
-    none = np.full((count, len(axes)), -1, np.intp)
-    if design.unit not in ("replicate", "counts"):
-        return nothing(), none
-    if design.unit == "counts":
-        columns = [x.reshape(len(x), count, -1) for x in arrange_counts(design, name, *axes)]
-        shape = tuple(len(design.factor(axis).levels) for axis in axes)
-        d = columns[0][None]
-    else:
-        d = arrange(design, name, *axes)
-        shape = d.shape[3:]
-        d = d.reshape(*d.shape[:2], count, -1)
-    there = np.isfinite(d).all(axis=(0, 1))
-    means = np.where(there, design.sign * np.where(there, d, 0.0).mean(axis=(0, 1)), -np.inf)
-    best = means.argmax(axis=1)
-    tried = there.sum(axis=1)
-    shared = None
-    if design.unit == "replicate" and there.any():
-        cells = d[:, :, there]
-        shared = strata(
-            cells - cells.mean(axis=2, keepdims=True), cells.shape[2] - 1, own_only=design.own_only
-        )
-    parts = []
-    able = [at for at in range(count) if tried[at]]
-    for at, a in enumerate(able):
-        for b in able[at + 1 :]:
-            if design.unit == "counts":
-                of_d, k, n = (x[:, [a, b], best[[a, b]]] for x in columns)
-                found = counted(design, of_d, k, n, np.array([[1.0, -1.0]]), [a], [b])
-            else:
-                pair = np.stack([d[:, :, a, best[a]], d[:, :, b, best[b]]], 2)
-                by_unit = (pair[:, :, 0] - pair[:, :, 1]).mean(axis=1)
-                own = pair.shape[1] * by_unit.var(ddof=1, keepdims=True) / 2
-                scatter = with_own(shared, own, len(pair) - 1)
-                per = 2 / (pair.shape[0] * pair.shape[1])
-                labels = np.array([a]), np.array([b])
-                estimate = np.array([by_unit.mean()])
-                found = judged(design, *labels, estimate, scatter, per, pair.shape[1])
-            if len(found):
-                winner = a if design.sign * found.estimate[0] > 0 else b
-                parts.append(replace(found, p=np.minimum(1.0, found.p * tried[winner])))
-    places = np.stack(np.unravel_index(best, shape), 1)
-    return (joined(parts) if parts else nothing()), np.where(tried[:, None] > 0, places, -1)
-
-
-def interaction(design: Design, one: str, two: str) -> float:
-    """The p of an interaction, by F over units (or the other rows), or by χ²; nan without one."""
-    from scipy import special
-
-    if design.unit == "none":
-        return np.nan
-    if design.unit == "counts":
-        d, k, n = arrange_counts(design, one, two)
-        there = np.asarray((n > 0).all(axis=(1, 2)))
-        d, k, n = d[there], k[there], n[there]
-        if not len(k) or min(k.shape[1:]) < 2:
-            return np.nan
-        share = (k.sum(axis=(1, 2)) / n.sum(axis=(1, 2)))[:, None, None]
-        m = d.mean(axis=0) / design.study.scale
-        var = float((share * (1 - share) / n).mean(axis=(1, 2)).sum()) / len(k) ** 2
-        if min(k.sum(), (n - k).sum()) < FEWEST_COUNTS or var <= 0:
-            return np.nan
-    else:
-        d = arrange(design, one, two)
-        # A level that was measured once scatters otherwise: its pairs are tested by themselves.
-        d = d[:, :, ~fixed_levels(design, one)][:, :, :, ~fixed_levels(design, two)]
-        d, _ = crossed(d)
-        if not d.size or min(d.shape[2:]) < 2 or len(d) < 2:
-            return np.nan
-        by_unit = mean(d, 1)
-        m = by_unit.mean(axis=0)
-    rest = m - m.mean(axis=0) - m.mean(axis=1, keepdims=True) + m.mean()
-    dim = (m.shape[0] - 1) * (m.shape[1] - 1)
-    if design.unit == "counts":
-        return float(special.chdtrc(dim, float((rest**2).sum()) / var))
-    each = by_unit - by_unit.mean(axis=1, keepdims=True) - by_unit.mean(axis=2, keepdims=True)
-    each = each + by_unit.mean(axis=(1, 2), keepdims=True) - rest
-    over = (len(by_unit) - 1) * dim
-    ms = max(float((each**2).sum()) / over, design.floor / d.shape[1])
-    if over < 2 or ms <= 1e-24 * np.abs(d[np.isfinite(d)]).max() ** 2:
-        return np.nan
-    return float(exceeds(dim, over, np.asarray(len(by_unit) * float((rest**2).sum()) / dim / ms)))
+def alike(tests: Tests, margin: float) -> Bools:
+    """Whether the 95 % interval of each contrast lies within ± a margin."""
+    half = reach(tests.df) * tests.error
+    inside: Bools = np.isfinite(tests.p) & (np.abs(tests.estimate) + half <= margin)
+    return inside
 
 
 def difference_by_unit(design: Design, name: str, a: int, b: int) -> Floats:
@@ -711,11 +614,11 @@ def level_means(design: Design, name: str) -> tuple[Floats, Bools]:
     Levels that more than half of the rows lack don't count; theirs is nan.
     """
     d = by_row(design, name)
-    there = np.isfinite(d)
-    some = np.asarray(there.any(axis=1))
-    kept = there[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)
-    rows = there[:, kept].all(axis=1) & some
+    finite = np.isfinite(d)
+    some = np.asarray(finite.any(axis=1))
+    retained = finite[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)
+    rows = finite[:, retained].all(axis=1) & some
     means = np.full(d.shape[1], np.nan)
     if rows.any():
-        means[kept] = d[rows][:, kept].mean(axis=0)
+        means[retained] = d[rows][:, retained].mean(axis=0)
     return means, rows[some]

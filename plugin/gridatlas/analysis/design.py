@@ -33,6 +33,8 @@ class Study:
         copies: Replicates left out, as they repeat another's numbers.
         failed: How many runs failed, by the labels of the levels of each factor.
         averages: Whether all there is are averages.
+        means: Blocks left out, as they are the mean of others.
+        courses: Factors along a run, each with its mean by level over the runs that have all.
     """
 
     table: Table
@@ -48,6 +50,8 @@ class Study:
     copies: tuple[str, ...] = ()
     failed: Mapping[str, Mapping[str, int]] = ()  # type: ignore[assignment]
     averages: bool = False
+    means: tuple[str, ...] = ()
+    courses: tuple[tuple[Factor, Floats], ...] = ()
 
     def only(self, role: str) -> str | None:
         """The factor of this role with the most levels."""
@@ -104,9 +108,9 @@ class Design:
 
 def mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     """The mean of what is there; nan where nothing is."""
-    there = np.isfinite(values)
-    counts = there.sum(axis=axis)
-    sums = np.where(there, values, 0.0).sum(axis=axis)
+    finite = np.isfinite(values)
+    counts = finite.sum(axis=axis)
+    sums = np.where(finite, values, 0.0).sum(axis=axis)
     return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
@@ -156,7 +160,7 @@ def _observed(table: Table) -> tuple[Table, bool]:
     averages = len(real) > 0 and not real.any()
     if averages:
         real[:] = True
-    return _kept(table, real), averages
+    return _retained(table, real), averages
 
 
 def _with_levels(factor: Factor, levels: Sequence[int]) -> Factor:
@@ -171,7 +175,7 @@ def _with_levels(factor: Factor, levels: Sequence[int]) -> Factor:
     )
 
 
-def _kept(table: Table, rows: Bools) -> Table:
+def _retained(table: Table, rows: Bools) -> Table:
     """The observations at these rows; unused levels are dropped, and numbers ascend."""
     factors, codes = {}, {}
     for name, factor in table.factors.items():
@@ -218,9 +222,9 @@ def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
     lost = ~np.isfinite(values)
     if table.failed is not None:
         lost |= table.failed
-    there = values[~lost]
-    if len(there) >= 4 and table.k is None:
-        logs = bool((there > 0).all())
+    finite = values[~lost]
+    if len(finite) >= 4 and table.k is None:
+        logs = bool((finite > 0).all())
         seen = np.log(np.where(lost | (values <= 0), 1.0, values)) if logs else values
         low, high = np.quantile(seen[~lost], [0.25, 0.75])
         with np.errstate(all="ignore"):
@@ -228,7 +232,14 @@ def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
                 far = seen > high + 10 * (high - low)
             else:
                 far = seen < low - 10 * (high - low)
-        lost |= far & bool(high > low)
+        far &= ~lost & bool(high > low)
+        for name, factor in table.factors.items():
+            if factor.role in ("choice", "condition", "block"):
+                # A level that is far off as a whole is bad, not broken.
+                codes, count = table.codes[name], len(factor.levels)
+                off, of = (np.bincount(codes[at], minlength=count) for at in (far, ~lost))
+                far &= ~(2 * off > of)[codes]
+        lost |= far
     values[lost] = np.nan
     counted: dict[str, dict[str, int]] = {}
     for name, factor in table.factors.items():
@@ -240,14 +251,14 @@ def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
 
 
 def _in_logs(table: Table, values: Floats) -> bool:
-    there = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     metric = table.metric
-    if not len(there) or there.min() <= 0 or metric.scale == "linear":
+    if not len(finite) or finite.min() <= 0 or metric.scale == "linear":
         return False
     if metric.scale == "log":
         return True
     open_above = metric.high is None and metric.unit != "%"
-    return bool((open_above or metric.better == "lower") and there.max() > 5 * there.min())
+    return bool((open_above or metric.better == "lower") and finite.max() > 5 * finite.min())
 
 
 def _reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
@@ -262,13 +273,20 @@ def _reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
     return replace(study, factors=factors, y=y, k=k, n=n)
 
 
+def reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
+    """The study with some levels of a factor only; which blocks move together is found anew."""
+    return _grouped(_reduced(study, name, levels))
+
+
 def _at_the_end(study: Study) -> Study:
     """Points along a run are no observations of their own: each run has the value of its last."""
     for name in [name for name, factor in study.factors.items() if factor.role == "progress"]:
         axis = [*study.factors].index(name)
-        there = np.isfinite(study.y)
-        last = study.y.shape[axis] - 1 - np.argmax(np.flip(there, axis), axis)
+        finite = np.isfinite(study.y)
+        last = study.y.shape[axis] - 1 - np.argmax(np.flip(finite, axis), axis)
         factors = {key: factor for key, factor in study.factors.items() if key != name}
+        runs = np.moveaxis(study.y, axis, -1)[finite.all(axis=axis)]
+        course = study.factors[name], mean(runs, 0)
         y, k, n = (
             None
             if array is None
@@ -276,7 +294,8 @@ def _at_the_end(study: Study) -> Study:
             for array in (study.y, study.k, study.n)
         )
         assert y is not None
-        study = replace(study, factors=factors, y=y, k=k, n=n)
+        courses = (*study.courses, course)
+        study = replace(study, factors=factors, y=y, k=k, n=n, courses=courses)
     return study
 
 
@@ -288,14 +307,16 @@ def _without_copies(study: Study) -> Study:
     rows = np.moveaxis(study.y, [*study.factors].index(name), 0)
     rows = rows.reshape(len(rows), -1)
     kinds = 12 if study.k is not None else 5
-    kept: list[int] = []
+    retained: list[int] = []
     for at, row in enumerate(rows):
-        there = np.isfinite(row)
-        enough = there.sum() >= 8 and len(np.unique(row[there])) >= kinds
-        if not enough or not any(np.array_equal(row, rows[of], equal_nan=True) for of in kept):
-            kept.append(at)
-    copies = tuple(label for at, label in enumerate(study.factors[name].levels) if at not in kept)
-    return replace(_reduced(study, name, kept), copies=copies) if copies else study
+        finite = np.isfinite(row)
+        enough = finite.sum() >= 8 and len(np.unique(row[finite])) >= kinds
+        if not enough or not any(np.array_equal(row, rows[of], equal_nan=True) for of in retained):
+            retained.append(at)
+    copies = tuple(
+        label for at, label in enumerate(study.factors[name].levels) if at not in retained
+    )
+    return replace(_reduced(study, name, retained), copies=copies) if copies else study
 
 
 def _without_averages(study: Study) -> Study:
@@ -324,7 +345,8 @@ def _without_averages(study: Study) -> Study:
                 averages.append(at)
                 break
     left = [at for at in range(count) if at not in averages]
-    return _reduced(study, name, left) if averages else study
+    labels = tuple(study.factors[name].levels[at] for at in averages)
+    return replace(_reduced(study, name, left), means=labels) if averages else study
 
 
 def _grouped(study: Study) -> Study:
@@ -364,21 +386,21 @@ def _linked(means: Floats) -> tuple[Codes, int]:
         centred = centred / np.sqrt(mean(centred**2, 0))
     rest = centred - mean(centred, 1)[:, None]
     rest = rest - mean(rest, 0)
-    there = np.isfinite(rest)
-    rest = np.where(there, rest, 0.0)
-    both = there.T.astype(float) @ there
-    squares = (rest**2).T @ there
+    finite = np.isfinite(rest)
+    rest = np.where(finite, rest, 0.0)
+    both = finite.T.astype(float) @ finite
+    squares = (rest**2).T @ finite
     with np.errstate(all="ignore"):
         close = (rest.T @ rest) / np.sqrt(squares * squares.T)
     close = np.where((both >= 4) & np.isfinite(close), close, 0.0)
     np.fill_diagonal(close, -np.inf)
     group = np.arange(len(close))
     sizes = np.ones(len(close))
-    kept: Codes | None = None
+    retained: Codes | None = None
     while len(close) > 1:
         first, second = np.unravel_index(int(close.argmax()), close.shape)
-        if close[first, second] <= 0.6 and kept is None:
-            kept = group.copy()
+        if close[first, second] <= 0.6 and retained is None:
+            retained = group.copy()
         if close[first, second] <= 0.3:
             break
         merged = (sizes[first] * close[first] + sizes[second] * close[second]) / (
@@ -389,7 +411,9 @@ def _linked(means: Floats) -> tuple[Codes, int]:
         close[second], close[:, second] = -np.inf, -np.inf
         sizes[first] += sizes[second]
         group[group == second] = first
-    return np.unique(group if kept is None else kept, return_inverse=True)[1], len(np.unique(group))
+    return np.unique(group if retained is None else retained, return_inverse=True)[1], len(
+        np.unique(group)
+    )
 
 
 def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool = False) -> Design:
@@ -418,9 +442,9 @@ def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool 
     if replicate and unit_name != replicate:
         y, k, n = _averaged(names, replicate, y, k, n)
     if block and unit in ("block", "replicate", "rows"):
-        one = unit == "rows" or (unit == "replicate" and _many_choices(study, names))
-        if one or len(np.unique(study.groups)) < len(study.groups):
-            y, k, n = _merged(names, block, study.groups, y, one=one)
+        lone = unit == "rows" or runs
+        if lone or len(np.unique(study.groups)) < len(study.groups):
+            y, k, n = _merged(names, block, study.groups, y, lone=lone)
     if unit_name:
         axis = names.index(unit_name)
         y = np.moveaxis(y, axis, -1)
@@ -444,29 +468,28 @@ def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool 
     return result
 
 
-def _many_choices(study: Study, names: Sequence[str]) -> bool:
-    """Whether cells are runs with two or more choices: then all benchmarks share a run's luck."""
-    choices = [name for name in names if study.factors[name].role == "choice"]
-    return study.table.cells_are_runs and len(choices) >= 2
-
-
 def _unit(
     study: Study, names: Sequence[str], y: Floats, varied: Mapping[str, str | None]
 ) -> tuple[Unit, str]:
     """The widest factor that repeats the experiment; or counts, or single values."""
     replicate, item, block = (varied[role] for role in ("replicate", "item", "block"))
     left = 0
-    if block and study.apart and not _many_choices(study, names):
+    # All benchmarks share the luck of a run.
+    if block and study.apart and not study.table.cells_are_runs:
         axis = names.index(block)
         here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
         left = len(np.unique(study.groups[here]))
-    if replicate and (left < 6 or _levels(y, names, replicate) >= 6):
+    items = bool(item) and _levels(y, names, item or "") >= 5
+    counts = study.k is not None and not study.table.cells_are_runs
+    # Rows that nothing numbers are samples of the same questions, where these are known.
+    samples = replicate == REPEAT and (items or counts)
+    if replicate and not samples and (left < 6 or _levels(y, names, replicate) >= 6):
         return "replicate", replicate
-    if item and _levels(y, names, item) >= 5 and left < 6:
+    if item and items and left < 6:
         return "item", item
     if block and left >= 3:
         return "block", block
-    return ("counts" if study.k is not None and not study.table.cells_are_runs else "rows"), ""
+    return ("counts" if counts else "rows"), ""
 
 
 def _levels(y: Floats, names: Sequence[str], name: str) -> int:
@@ -484,15 +507,15 @@ def _averaged(names: list[str], name: str, y: Floats, k: Floats | None, n: Float
     names.remove(name)
     if k is None or n is None:
         return mean(y, axis), None, None
-    there = np.isfinite(n)
-    some = there.any(axis=axis)
+    finite = np.isfinite(n)
+    some = finite.any(axis=axis)
     successes, trials = (
-        np.where(some, np.where(there, array, 0.0).sum(axis=axis), np.nan) for array in (k, n)
+        np.where(some, np.where(finite, array, 0.0).sum(axis=axis), np.nan) for array in (k, n)
     )
     return mean(y, axis), successes, trials
 
 
-def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, one: bool) -> Arrays:
+def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, lone: bool) -> Arrays:
     """Averaged over the blocks of each group, a cell only where it has all of them; or over all.
 
     The mean over all gives each group the same weight.
@@ -503,7 +526,7 @@ def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, one: bool
         for group in np.unique(groups)
     ]
     stacked = np.stack(parts, axis)
-    if not one:
+    if not lone:
         return stacked, None, None
     names.remove(block)
     return stacked.mean(axis=axis), None, None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gridatlas.analysis import contrasts, words
-from gridatlas.analysis.design import Design
+from gridatlas.analysis.design import Design, mean
 from gridatlas.analysis.questions import FEW_NAMES, Question, group_of_best, present_levels
 from gridatlas.analysis.said import (
     Assertion,
@@ -25,6 +25,24 @@ from gridatlas.analysis.said import (
 )
 from gridatlas.analysis.table import Bools, Floats
 
+MOST_PAIRS = 15
+"""Pairs of names up to which a page has all of them, as a picture of them can."""
+
+
+def compared(asked: Sequence[Question]) -> tuple[Assertion, ...]:
+    """The pairs that are tested, of the names that lead first."""
+    found: list[Assertion] = []
+    for question in (question for question in asked if question.kind == "names"):
+        label = question.design.factor(question.factor).levels
+        tested = np.flatnonzero(np.isfinite(question.tests.p)).tolist()
+        if len(tested) > MOST_PAIRS:
+            tested = [*ranked(question).pair.values()]
+        found += [
+            assertion(question, at, "pair", [label[of] for of in ahead(question, at)])
+            for at in tested
+        ]
+    return tuple(found)
+
 
 def say_names(question: Question) -> Said:
     """Of the pairs of names."""
@@ -38,7 +56,7 @@ def say_names(question: Question) -> Said:
     base = factor.baseline
     against = base is not None and base in present_levels(page, question.factor)
     if not len(shown):
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     if against:
         return _say_base(question, base or 0, shown.tolist(), assertions)
     return _say_ranking(question, shown.tolist(), assertions)
@@ -58,7 +76,7 @@ def _say_base(
         for place, at in enumerate([*over, *under, *rest])
     ]
     _, rows = contrasts.level_means(page, question.factor)
-    evidence.append(_units_line(question, *ahead(question, (over or under or rest)[0])))
+    evidence += _units_line(question, *ahead(question, (over or under or rest)[0]))
     evidence += _means_over(page, question, rows)
     heads = _base_heads(question, base, over, under, rest)
     capped = bool(tests.capped[order].any())
@@ -68,21 +86,20 @@ def _say_base(
 def _against_base(question: Question, at: int, base: int, *, first: bool) -> str:
     """The sentence of one pair; the first names the population."""
     page, tests = question.design, question.tests
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     better, worse = ahead(question, at)
     p, capped = float(question.adjusted[at]), bool(tests.capped[at])
-    end = f"{positive_interval(question, at)} ({words.p_text(p)})"
+    reach = f", {words.reach(page, p, capped=capped)}" if first else ""
+    end = f"{positive_interval(question, at)} ({words.p_text(p)}){reach}."
     if base in (better, worse):
-        one, side = (better, "ahead") if worse == base else (worse, "behind")
-        values = [pair_mean(question, at, of) for of in (one, base)]
-        most = words.at_most_likely(p, capped=capped)
-        reach = f", {words.population(page)}{most}" if first else ""
+        lone, side = (better, "ahead") if worse == base else (worse, "behind")
+        values = [pair_mean(question, at, of) for of in (lone, base)]
         line = (
-            f"{label[one]} {words.LIKELY}{side}: {values[0]} against {values[1]}"
-            f"{_over_rows(page, question, at)}; difference {end}{reach}."
+            f"{label[lone]} {words.LIKELY}{side}: {values[0]} against {values[1]}"
+            f"{_over_rows(page, question, at)}; difference {end}"
         )
     else:
-        line = f"{label[better]} {words.LIKELY}ahead of {label[worse]}: {end}."
+        line = f"{label[better]} {words.LIKELY}ahead of {label[worse]}: {end}"
     return words.clause(line, likely=is_likely(p, capped=capped))
 
 
@@ -91,24 +108,22 @@ def _base_heads(
 ) -> tuple[tuple[str, float], ...]:
     """Headlines of pairs above the baseline, below it, and of others."""
     adjusted = question.adjusted
-    label = question.design.factor(question.factor).levels
+    label = question.design.factor(question.factor).spoken
+    shown = [*over, *under, *rest]
+
+    def sized(at: int, *, bare: bool) -> str:
+        return size(question, at, bare=bare, beside=shown)
+
     down = [
-        (
-            label[ahead(question, at)[1]],
-            f"−{size(question, at, bare=bool(over) or at != under[-1])}",
-        )
+        (label[ahead(question, at)[1]], f"−{sized(at, bare=bool(over) or at != under[-1])}")
         for at in under
     ]
     if over:
         best = ahead(question, over[0])[0]
-        up = [
-            (label[ahead(question, at)[0]], f"+{size(question, at, bare=at != over[-1])}")
-            for at in over
-        ]
+        up = [(label[ahead(question, at)[0]], f"+{sized(at, bare=at != over[-1])}") for at in over]
         mine = [at for at in rest if ahead(question, at)[0] == best]
         also = [
-            (label[best], label[ahead(question, at)[1]], f"+{size(question, at, bare=True)}")
-            for at in mine
+            (label[best], label[ahead(question, at)[1]], f"+{sized(at, bare=True)}") for at in mine
         ]
         p = max(float(adjusted[at]) for at in over)
         ps = [p, p]
@@ -128,8 +143,11 @@ def pair_mean(question: Question, at: int, level: int) -> str:
     page, tests = question.design, question.tests
     a, b = int(tests.first[at]), int(tests.second[at])
     d = contrasts.arrange(page, question.factor)
-    both = np.isfinite(d[:, :, [a, b]]).all(axis=2)
-    found = float(d[:, :, level][both].mean()) if both.any() else float("nan")
+    finite = np.isfinite(d)
+    both = finite[:, :, [a, b]].all(axis=2)
+    if not both.any():  # Each has replicates of its own, over the rows that both have.
+        both = finite[:, :, level] & finite[:, :, a].any(axis=0) & finite[:, :, b].any(axis=0)
+    found = float(d[:, :, level][both].mean())
     return words.mean_text(page, found, float(tests.error[at]))
 
 
@@ -143,17 +161,20 @@ def _over_rows(page: Design, question: Question, at: int) -> str:
     return f", over {used} of {cells} cells that both have" if used < cells else ""
 
 
-def _units_line(question: Question, first: int, second: int) -> str:
+def _units_line(question: Question, first: int, second: int) -> list[str]:
     page = question.design
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     count, by_unit = units_ahead(page, question.factor, first, second)
+    if not len(by_unit):
+        return []
     if page.unit in ("rows", "counts"):
-        return f"Ahead in {count}."
+        return [f"Ahead in {count}."]
+    leads = f"{words.capital(label[first])} is ahead of {label[second]}"
     if page.unit == "block":
         ends = words.interval_text(page, float(by_unit.min()), float(by_unit.max()), 0.0)
         unit = "" if page.study.log or page.study.table.metric.unit != "%" else " points"
-        return f"{label[first]} is ahead of {label[second]} on {count} ({ends}{unit})."
-    return f"{label[first]} is ahead of {label[second]} in {count}{luck(page, by_unit)}."
+        return [f"{leads} on {count} ({ends}{unit})."]
+    return [f"{leads} in {count}{luck(page, by_unit)}."]
 
 
 def _means_over(page: Design, question: Question, rows: Bools) -> list[str]:
@@ -228,7 +249,7 @@ def _say_ranking(
 ) -> Said:
     """Of names without a baseline."""
     page, tests, adjusted = question.design, question.tests, question.adjusted
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     rank = ranked(question)
     top = rank.order[0]
     if rank.out:
@@ -254,7 +275,7 @@ def _say_ranking(
         best, bare = words.best_text(page), "" if page.study.log else value
         texts = [words.is_best(label[top], best, v, by, label[nearest]) for v in (bare, "")]
     capped = (at >= 0 and bool(tests.capped[at])) or page.capped
-    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    reach = words.reach(page, p, capped=capped)
     evidence = []
     if len(rank.order) == 2:
         values = [pair_mean(question, at, of) for of in (top, nearest)]
@@ -262,7 +283,7 @@ def _say_ranking(
             f"{values[0]} against {values[1]}{_over_rows(page, question, at)}; difference "
             f"{positive_interval(question, at)} ({words.p_text(p)}), {reach}."
         )
-        evidence.append(_units_line(question, top, nearest))
+        evidence += _units_line(question, top, nearest)
     else:
         count = f"{len(shown)} of {len(tests)} pairs can be told apart"
         ranking = _ranking(question, rank, error)
@@ -270,8 +291,8 @@ def _say_ranking(
         if at >= 0:
             units, by_unit = units_ahead(page, question.factor, top, nearest)
             both = words.capital(f"{label[top]} against {label[nearest]}")
-            end = f"ahead in {units}{luck(page, by_unit)}"
-            evidence.append(f"{both}: {positive_interval(question, at)}; {end}.")
+            end = f"; ahead in {units}{luck(page, by_unit)}" if len(by_unit) else ""
+            evidence.append(f"{both}: {positive_interval(question, at)}{end}.")
     short = words.clause(f"Over all settings: {texts[0]}.", likely=is_likely(p, capped=capped))
     heads = tuple((text, p) for text in texts)
     return Said(question, heads, capped, tuple(evidence), (short,), assertions)
@@ -282,7 +303,7 @@ def _ranking(question: Question, rank: Ranked, error: float) -> str:
     page = question.design
     if len(rank.order) > 12 or not np.isfinite(rank.means[list(rank.order)]).all():
         return ""
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     texts = [
         f"{label[of]} {words.mean_text(page, float(rank.means[of]), error, bare=place > 0)}"
         for place, of in enumerate(rank.order)
@@ -295,12 +316,13 @@ def _ranking(question: Question, rank: Ranked, error: float) -> str:
 def say_tuned(question: Question) -> Said:
     """Of names at their best cells."""
     page, tests, adjusted = question.design, question.tests, question.adjusted
-    label = page.factor(question.factor).levels
+    label = page.factor(question.factor).spoken
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
+    levels = page.factor(question.factor).levels
     assertions = tuple(
-        assertion(question, at, "best", [label[of] for of in ahead(question, at)]) for at in shown
+        assertion(question, at, "best", [levels[of] for of in ahead(question, at)]) for at in shown
     )
     values = _best_values(question)
     order = sorted(values, key=lambda of: -page.sign * values[of])
@@ -324,7 +346,7 @@ def say_tuned(question: Question) -> Said:
         f"{label[of]} {words.mean_text(page, values[of], error, bare=of != top)}" for of in order
     )
     count = f"{len(shown)} of {len(tests)} pairs can be told apart"
-    reach = f"{words.population(page)}{words.at_most_likely(p, capped=capped)}"
+    reach = words.reach(page, p, capped=capped)
     both = words.capital(f"{label[first]} against {label[second]}")
     evidence = (
         f"Ranking: {ranking}; {count} ({words.p_text(p)} for the headline), {reach}.",
@@ -339,11 +361,11 @@ def _best_values(question: Question) -> dict[int, float]:
     page = question.design
     assert question.places is not None
     d = contrasts.by_row(page, question.factor, *question.axes)
-    return {
-        of: float(d[(slice(None), of, *place)].mean())
-        for of, place in enumerate(question.places.tolist())
-        if place[0] >= 0
-    }
+    able = [of for of, place in enumerate(question.places.tolist()) if place[0] >= 0]
+    best = np.stack([d[(slice(None), of, *question.places[of])] for of in able], 1)
+    both = np.isfinite(best).all(axis=1)
+    means = best[both].mean(axis=0) if both.any() else mean(best, 0)
+    return dict(zip(able, means.tolist(), strict=True))
 
 
 def _best_places(question: Question) -> str:
@@ -360,19 +382,20 @@ def _best_places(question: Question) -> str:
             last = len(factor.levels) - 1
             edge = ", the edge of the grid" if level in (0, last) and last > 1 else ""
             cells.append(f"{factor.label} {factor.levels[level]}{edge}")
-        texts.append(f"{page.factor(question.factor).levels[of]} at {words.listed(cells)}")
+        texts.append(f"{page.factor(question.factor).spoken[of]} at {words.listed(cells)}")
     return f"Best: {'; '.join(texts)}"
 
 
 def say_blocks(question: Question) -> Said:
     """Of names, block by block."""
     page, tests, adjusted = question.design, question.tests, question.adjusted
-    label, block = page.factor(question.factor).levels, page.factor(question.other)
+    factor, block = page.factor(question.factor), page.factor(question.other)
+    label, levels = factor.spoken, factor.levels
     assert question.places is not None
     of_block = [block.levels[place] for place in question.places.tolist()]
     shown = np.flatnonzero(adjusted <= 0.05).tolist()
     if not shown:
-        return Said(question, (), False, (), (), ())
+        return Said(question)
     winners: dict[tuple[int, int], list[int]] = {}
     for at in shown:
         winners.setdefault(ahead(question, at), []).append(at)
@@ -395,7 +418,9 @@ def say_blocks(question: Question) -> Said:
     by = f"{words.capital(block.label)} by {block.label}"
     line = f"{by}: {', '.join(each)}, {words.population(inside)}."
     assertions = tuple(
-        assertion(question, at, "block", [*(label[of] for of in ahead(question, at)), of_block[at]])
+        assertion(
+            question, at, "block", [*(levels[of] for of in ahead(question, at)), of_block[at]]
+        )
         for at in shown
     )
     capped = bool(tests.capped[where].any())

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gridatlas.analysis import contrasts
+from gridatlas.analysis import cells, contrasts
 from gridatlas.analysis.contrasts import Tests
 from gridatlas.analysis.design import Design, Study, design, mean
 from gridatlas.analysis.table import Codes, Factor, Floats
@@ -115,7 +115,7 @@ def ask(page: Design) -> list[Question]:
     axes = numbers[:2]
     # Of several names each one's page asks: a setting's mean over them is what nobody runs.
     if len(axes) == 2 and not names:
-        asked += _question("cell", axes[0], axes[1], page, contrasts.cell(page, *axes))
+        asked += _question("cell", axes[0], axes[1], page, cells.cell(page, *axes))
     if not asked:
         for name in conditions:
             asked += _question("condition", name, "", page, _condition(page, name))
@@ -136,7 +136,7 @@ def _interactions(page: Design, name: str, others: Sequence[str]) -> list[Questi
     """How the effects of others depend on a name: a p each, without an estimate."""
     if not others:
         return []
-    p = np.array([contrasts.interaction(page, name, other) for other in others])
+    p = np.array([cells.interaction(page, name, other) for other in others])
     none, place = np.full(len(p), np.nan), np.arange(len(p))
     tests = Tests(place, place, none, none, none, p, np.full(len(p), page.capped), place)
     return _question("interaction", name, "", page, tests, place, tuple(others))
@@ -152,7 +152,7 @@ def _question(
 
 
 def _tuned(page: Design, name: str, numbers: Sequence[str]) -> list[Question]:
-    tests, places = contrasts.best_cells(page, name, numbers)
+    tests, places = cells.best_cells(page, name, numbers)
     return _question("tuned", name, "", page, tests, places, tuple(numbers))
 
 
@@ -182,8 +182,8 @@ def _by_block(page: Design, name: str) -> list[Question]:
 def holm(p: Floats) -> Floats:
     """p-values adjusted for their number (Holm 1979); nan stays nan and isn't counted."""
     adjusted = np.full(len(p), np.nan)
-    there = np.flatnonzero(np.isfinite(p))
-    order = there[np.argsort(p[there], kind="stable")]
+    finite = np.flatnonzero(np.isfinite(p))
+    order = finite[np.argsort(p[finite], kind="stable")]
     steps = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * steps))
     return adjusted
@@ -289,42 +289,47 @@ def name_level(question: Question) -> Naming | None:
         return None
     page, tests, adjusted = question.design, question.tests, question.adjusted
     means, _ = contrasts.level_means(page, question.factor)
-    kept = np.flatnonzero(np.isfinite(means))
+    retained = np.flatnonzero(np.isfinite(means))
     trend = len(tests) - 1 if len(tests) and tests.second[-1] == contrasts.TREND else -1
-    ends = int(kept[0]), int(kept[-1])
-    steps = np.diff(means[kept])
+    ends = int(retained[0]), int(retained[-1])
+    steps = np.diff(means[retained])
     monotone = bool((steps >= 0).all() or (steps <= 0).all())
     trend_shown = trend >= 0 and bool(adjusted[trend] <= 0.05)
     if trend_shown and monotone and np.sign(steps.sum()) == np.sign(tests.estimate[trend]):
         return Naming("trend", ends, float(adjusted[trend]), trend)
-    t = np.abs(tests.estimate) / np.maximum(tests.error, 1e-300)
-    thirds = _thirds_in_order(means[kept], float(tests.estimate[trend])) if trend >= 0 else False
+    sizes = np.abs(tests.estimate)
+    fits = [sizes / np.sqrt(contrasts.squares(tests)), sizes / np.maximum(tests.error, 1e-300)]
+    thirds = (
+        _thirds_in_order(means[retained], float(tests.estimate[trend])) if trend >= 0 else False
+    )
     if question.kind == "condition":
         if trend_shown and thirds:
             return Naming("tends", ends, float(adjusted[trend]), trend)
         return Naming("depends", ends, question.p)
-    top = int(kept[(page.sign * means[kept]).argmax()])
-    behind = group_of_best(question, question.factor, kept.tolist(), top)
+    top = int(retained[(page.sign * means[retained]).argmax()])
+    behind = group_of_best(question, question.factor, retained.tolist(), top)
     out = {at for at, p in behind.items() if p <= 0.05}
     rivals = tuple(at for at in behind if at not in out)
     second = int(max(behind, key=lambda at: page.sign * means[at]))
     if not rivals:
         return Naming("best", (top,), max(behind.values()), -1, (), second)
     own = {int(level): at for at, level in enumerate(tests.first[: len(tests) - 1].tolist())}
-    sizes = np.abs(tests.estimate[:-1])
+    sizes = sizes[:-1]
     at = own[top]
     up = page.sign * tests.estimate[at] > 0
-    if adjusted[at] <= 0.05 and up and sizes[at] >= 0.5 * sizes.max():
+    # A line says more than its last level, where it fits better by either measure.
+    line = trend_shown and thirds and any(fit[trend] >= fit.max() for fit in fits)
+    if not line and adjusted[at] <= 0.05 and up and sizes[at] >= 0.5 * sizes.max():
         return Naming("above", (top,), float(adjusted[at]), at, rivals)
     near = sorted((top, *rivals))
-    if len(kept) >= 5 and {ends[0], ends[1]} <= out:
+    if len(retained) >= 5 and {ends[0], ends[1]} <= out:
         p = max(behind[ends[0]], behind[ends[1]])
         return Naming("peak", (near[0], near[-1]), p, -1, rivals)
-    if trend_shown and t[trend] >= t.max() and thirds:
+    if line:
         return Naming("tends", ends, float(adjusted[trend]), trend, rivals)
     far = int(np.argmax(sizes))
     down = page.sign * tests.estimate[far] < 0
-    if len(kept) <= 12 and adjusted[far] <= 0.05 and down:
+    if len(retained) <= 12 and adjusted[far] <= 0.05 and down:
         return Naming("below", (int(tests.first[far]),), float(adjusted[far]), far, rivals)
     return Naming("depends", ends, question.p, -1, rivals)
 
@@ -338,15 +343,15 @@ def _thirds_in_order(means: Floats, slope: float) -> bool:
 
 
 def explained(
-    page: Design, one: str, two: str, place: Mapping[str, int]
+    page: Design, lone: str, two: str, place: Mapping[str, int]
 ) -> tuple[float, float, float]:
     """Sums of squares per observation: of two axes, and of one setting beyond them."""
-    m = mean(contrasts.by_row(page, one, two), 0)
+    m = mean(contrasts.by_row(page, lone, two), 0)
     if not np.isfinite(m).all():
         return np.inf, np.inf, 0.0
     a, b = m.shape
     rest = m - m.mean(axis=0) - m.mean(axis=1, keepdims=True) + m.mean()
-    estimate = rest[place[one], place[two]]
+    estimate = rest[place[lone], place[two]]
     squares = (a - 1) * (b - 1) / (a * b)
     return (
         b * float(((m.mean(axis=1) - m.mean()) ** 2).sum()),

@@ -13,7 +13,7 @@ from gridatlas.analysis.table import Codes, Floats
 from gridatlas.model.schema import Role
 
 REPLICATES = "seed|random_?state|fold|trial|run|rep|repeat|replicate|rng"
-ITEMS = "item|question|question_?id|doc_?id|problem|idx|example|prompt_?id"
+ITEMS = "items?|questions?|question_?id|doc_?id|problem|idx|example|prompt_?id"
 PROGRESS = "step|steps|epoch|epochs|iteration|iterations|iter|checkpoint|tokens|hour|hours|time"
 SPLITS = {"train", "training", "dev", "valid", "validation", "val", "test"}
 METRICS = (
@@ -74,6 +74,10 @@ def guess_roles(
         value: Of each row.
     """
     guesses = {name: _guess(name, levels[name], codes[name], codes, value) for name in levels}
+    if any(is_named(name, TRAINING) for name in guesses):
+        # The batch of a training is chosen, that of a request isn't.
+        batch = Guess("choice", "a setting of the training")
+        guesses |= {name: batch for name in guesses if is_named(name, "batch(es)?")}
     if any(guess.role == "choice" for guess in guesses.values()):
         return guesses
     # A study in which nothing is chosen asks little: numbers that no list knows are its choices.
@@ -123,8 +127,8 @@ def _guess(
 def _is_item(
     column: Codes, codes: Mapping[str, Codes], name: str, count: int, value: Floats
 ) -> bool:
-    there = value[np.isfinite(value)]
-    outcomes = len(there) and (np.isin(there, [0, 1]).all() or np.isin(there, [0, 100]).all())
+    finite = value[np.isfinite(value)]
+    outcomes = len(finite) and (np.isin(finite, [0, 1]).all() or np.isin(finite, [0, 100]).all())
     if not outcomes or count < 20:
         return False
     cell = np.zeros(len(column), np.int64)
@@ -146,6 +150,6 @@ def _are_metrics(labels: Sequence[str], column: Codes, value: Floats) -> bool:
             float(np.median(np.abs(of[np.isfinite(of)]))) if np.isfinite(of).any() else np.nan
             for of in (value[column == at] for at in range(len(labels)))
         ]
-    there = [median for median in medians if np.isfinite(median) and median > 0]
-    far = bool(there) and max(there) > 20 * min(there)
+    finite = [median for median in medians if np.isfinite(median) and median > 0]
+    far = bool(finite) and max(finite) > 20 * min(finite)
     return sum(named) >= 2 or far

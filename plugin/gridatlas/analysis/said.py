@@ -45,6 +45,38 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a page says first.
+
+    Attributes:
+        headline: At most 90 characters if names are short, without a full stop.
+        evidence: Sentences.
+        p: The largest adjusted p of what the headline asserts, from 0 to 1; nan without a test.
+        population: What it holds for: `for other seeds (15 here)`.
+        assertions: What headline and evidence assert.
+        compared: The tested pairs of names, shown or not; of many names those with the first.
+    """
+
+    headline: str
+    evidence: tuple[str, ...]
+    grade: Grade
+    p: float
+    population: str
+    assertions: tuple[Assertion, ...] = ()
+    compared: tuple[Assertion, ...] = ()
+
+    @property
+    def asserts(self) -> bool:
+        """Whether it asserts anything."""
+        return self.grade in ("clear", "likely")
+
+    @property
+    def asserted(self) -> frozenset[tuple[AssertionKind, str, tuple[str, ...], bool]]:
+        """What it asserts without its numbers, to compare with another answer."""
+        return frozenset((of.kind, of.factor, of.levels, of.estimate > 0) for of in self.assertions)
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """What a question gives to an answer.
 
@@ -56,11 +88,11 @@ class Said:
     """
 
     question: Question
-    heads: tuple[tuple[str, float], ...]
-    capped: bool
-    evidence: tuple[str, ...]
-    also: tuple[str, ...]
-    assertions: tuple[Assertion, ...]
+    heads: tuple[tuple[str, float], ...] = ()
+    capped: bool = False
+    evidence: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    assertions: tuple[Assertion, ...] = ()
 
 
 def graded(p: float, *, capped: bool) -> Grade:
@@ -122,12 +154,11 @@ def ahead(question: Question, at: int) -> tuple[int, int]:
     return (a, b) if question.design.sign * tests.estimate[at] >= 0 else (b, a)
 
 
-def size(question: Question, at: int, *, bare: bool = False) -> str:
-    """The size of a contrast in words."""
+def size(question: Question, at: int, *, bare: bool = False, beside: Sequence[int] = ()) -> str:
+    """The size of a contrast in words, with no more decimals than those beside it."""
     tests = question.tests
-    return words.size_text(
-        question.design, float(tests.estimate[at]), float(tests.error[at]), bare=bare
-    )
+    error = float(tests.error[[at, *beside]].max())
+    return words.size_text(question.design, float(tests.estimate[at]), error, bare=bare)
 
 
 def positive_interval(question: Question, at: int) -> str:

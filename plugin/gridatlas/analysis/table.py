@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -14,6 +15,7 @@ from gridatlas.model.schema import Role
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Bools = NDArray[np.bool_]
+SAYS_NOTHING = re.compile(r"[\d\W_]*|yes|no|true|false|on|off|none", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,13 @@ class Factor:
     baseline: int | None = None
     aggregates: frozenset[int] = frozenset()
 
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """Its levels within sentences; with the factor, if alone they would say nothing."""
+        if any(SAYS_NOTHING.fullmatch(level) for level in self.levels):
+            return tuple(f"{self.label} {level}" for level in self.levels)
+        return self.levels
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -45,6 +54,7 @@ class Metric:
         scale: `log` or `linear` where the study says so.
         decimals: As printed; None where values are floats of a program.
         high: The upper end of its range.
+        alike: Differences within this don't matter; in the metric's unit.
     """
 
     name: str
@@ -53,6 +63,7 @@ class Metric:
     scale: Literal["log", "linear"] | None = None
     decimals: int | None = None
     high: float | None = None
+    alike: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +78,8 @@ class Table:
         k: Trials that succeeded.
         failed: Observations that are known to have failed; they count as absent.
         cells_are_runs: Whether each cell is a training run of its own.
+        items: How many questions the counts of each level of the block factor are about, by its
+            label; of a study without blocks by an empty label.
     """
 
     factors: Mapping[str, Factor]
@@ -77,6 +90,7 @@ class Table:
     k: Floats | None = None
     failed: Bools | None = None
     cells_are_runs: bool = False
+    items: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         columns = {"n": self.n, "k": self.k, "failed": self.failed, **self.codes}

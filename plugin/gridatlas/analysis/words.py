@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from math import exp, floor, isfinite, log10
+from math import exp, floor, isfinite, log, log10
 
 import numpy as np
 
+from gridatlas.analysis.contrasts import own_replicates
 from gridatlas.analysis.design import Design
+from gridatlas.analysis.roles import ITEMS, is_named
 from gridatlas.analysis.table import Factor
 
 LIKELY = "\0"
 """Where `likely ` stands if an answer is no more than that."""
 LONGEST = 90
 """Characters of a headline."""
+PLAIN = re.compile(r"[a-zµ@-]+(?![\w.])")
+"""A first word that a sentence may begin with in capitals."""
+ONE_OF_EACH = "for these measurements, one of each"
+"""What an answer holds for where nothing repeats the measurements."""
 TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
 PLURALS = {"seed": "seeds", "repeat": "repeats", "fold": "folds", "trial": "trials", "run": "runs",
            "replicate": "replicates", "sample": "samples"}  # fmt: skip
@@ -95,6 +102,9 @@ def signed(page: Design, estimate: float, error: float, *, bare: bool = False) -
 def interval_text(page: Design, low: float, high: float, error: float) -> str:
     """`4.5 to 9.2`; of logs in percent."""
     if page.study.log:
+        if low + high >= 2 * log(2):  # The size is in times as well.
+            ends = [fixed(exp(min(end, 700.0)), 1) for end in (low, high)]
+            return f"{ends[0]} to {ends[1]} times"
         ends = [fixed(100 * (exp(min(end, 700.0)) - 1), 1) for end in (low, high)]
         return f"{ends[0]} to {ends[1]} %"
     places = decimals(page, error)
@@ -117,8 +127,8 @@ def listed(texts: Sequence[str], last: str = "and") -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital, as the first word of a sentence."""
-    return text[:1].upper() + text[1:]
+    """With a capital, as the first word of a sentence; but a name such as `h2o` as it is."""
+    return text[:1].upper() + text[1:] if PLAIN.match(text) else text
 
 
 def small(text: str) -> str:
@@ -128,8 +138,11 @@ def small(text: str) -> str:
 
 def labelled(factor: Factor, level: int) -> str:
     """A level within a sentence: a name alone, a number with its factor."""
+    if factor.numbers is None:
+        return factor.spoken[level]
     name = factor.levels[level]
-    return f"{factor.label} {name}" if factor.numbers is not None else name
+    reads_as_number = name.lstrip("+-−–±<>≤≥~≈.,$€£ ")[:1].isdigit()
+    return f"{factor.label} {name}" if reads_as_number else name
 
 
 def plural(label: str) -> str:
@@ -137,14 +150,16 @@ def plural(label: str) -> str:
     label = label.casefold()
     if label in PLURALS:
         return PLURALS[label]
-    return label if label.endswith("s") else f"{label}s"
+    if re.search(r"[^aeiou]y$", label):
+        return f"{label[:-1]}ies"
+    return label if label.endswith("s") else f"{label}{'e' * label.endswith(('ch', 'sh', 'x'))}s"
 
 
 def units_text(page: Design) -> str:
     """What the units are called: seeds, benchmarks, questions, cells."""
-    if page.unit == "item":
+    if page.unit == "item" and is_named(page.factor(page.unit_name).label, ITEMS):
         return "questions"
-    if page.unit in ("replicate", "block"):
+    if page.unit in ("replicate", "block", "item"):
         return plural(page.factor(page.unit_name).label)
     return "cells"
 
@@ -176,9 +191,13 @@ def population(page: Design) -> str:
         case "replicate" if page.unit_name == "repeat":
             return f"if measured again in the same way ({count} repeats here)"
         case "replicate":
-            return f"for other {units_text(page)} ({count} here)"
+            own = own_replicates(page)
+            if own and len(own) <= 3:
+                here = f"{listed([str(of) for of in own])} here, not the same"
+                return f"for other {units_text(page)} ({here})"
+            return f"for other {units_text(page)} ({count} here{', not the same' if own else ''})"
         case "item":
-            return f"for other questions ({count} here)"
+            return f"for other {units_text(page)} ({count} here)"
         case "block":
             given = len(page.factor(page.unit_name).levels)
             units = units_text(page)
@@ -187,13 +206,15 @@ def population(page: Design) -> str:
         case "counts":
             return "if these questions are asked again"
         case _:
-            return "for these measurements, one of each"
+            return ONE_OF_EACH
 
 
 def headline(text: str, page: Design, prefix: str, *, likely: bool, reach: bool = True) -> str:
-    """The whole headline, without a full stop."""
+    """The whole headline, without a full stop; names are written as given."""
     text = text.replace(LIKELY, "likely " if likely else "")
-    text = f"{prefix}{capital(text)}{suffix(page) if reach else ''}"
+    factors = page.study.factors.values()
+    is_name = any(text.startswith(f"{name} ") for of in factors for name in of.levels)
+    text = f"{prefix}{text if is_name else capital(text)}{suffix(page) if reach else ''}"
     return text if len(text) <= 2 * LONGEST else f"{text[: 2 * LONGEST - 2]} …"
 
 
@@ -243,7 +264,7 @@ def over_base(
     verb = "beat" if len(ahead) > 1 else "beats"
     first = f"{names} {LIKELY}{verb} {base}"
     whole = f"{first} ({', '.join(sizes)})"
-    more = [f"{one} also {two} ({size})" for one, two, size in also]
+    more = [f"{lone} also {two} ({size})" for lone, two, size in also]
     falls = [f"{name} falls behind ({size})" for name, size in behind]
     clauses = [*more, *falls]
     options = [f"{whole}; {'; '.join(clauses[:at])}" for at in range(len(clauses), 0, -1)]
@@ -288,8 +309,8 @@ def level_apart(level: str, above: bool, size: str) -> str:
     return f"{level} {LIKELY}scores {side} the others, by {size}"
 
 
-def both_levels(one: str, two: str, highest: str) -> str:
-    return f"{one} and {two} {LIKELY}score {highest}"
+def both_levels(lone: str, two: str, highest: str) -> str:
+    return f"{lone} and {two} {LIKELY}score {highest}"
 
 
 def peaks(metric: str, factor: str, first: str, last: str, highest: str) -> str:
@@ -302,9 +323,9 @@ def depends(metric: str, factor: str, first: str, last: str) -> str:
     return f"{metric} {LIKELY}depends on {factor}: from {first} to {last}"
 
 
-def stands_out(one: str, two: str, value: str, size: str, above: bool) -> str:
+def stands_out(lone: str, two: str, value: str, size: str, above: bool) -> str:
     side = "above" if above else "below"
-    return f"{one} with {two} {LIKELY}stands out: {value}, {size} {side} what its levels give"
+    return f"{lone} with {two} {LIKELY}stands out: {value}, {size} {side} what its levels give"
 
 
 def higher_at(metric: str, first: str, second: str, size: str) -> str:
@@ -332,11 +353,16 @@ def in_all(first: str, second: str, count: int, units: str) -> str:
 
 
 def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, ends: str) -> str:
-    verb = "rises" if up else "falls"
-    return f"{metric} {verb} with {factor} in all {count} {units} ({ends}), but not shown"
+    verb, values = "rises" if up else "falls", f" ({ends})" if ends else ""
+    return f"{metric} {verb} with {factor} in all {count} {units}{values}, but not shown"
 
 
 # --- evidence -------------------------------------------------------------------------------------
+
+
+def reach(page: Design, p: float, *, capped: bool) -> str:
+    """For what an answer holds, and whether that is why it is no more than likely."""
+    return f"{population(page)}{at_most_likely(p, capped=capped)}"
 
 
 def at_most_likely(p: float, *, capped: bool) -> str:
@@ -352,6 +378,43 @@ def could_be(factor: str, p: str, size: str, interval: str, enough: str) -> str:
     )
 
 
+def other_questions(interval: str, count: int) -> str:
+    return f"For other questions ({count} here) the difference is {interval}."
+
+
+def failed(count: int, where: str = "") -> str:
+    return (
+        f"{count} failed {'run' if count == 1 else 'runs'} left out{f': {where}' if where else ''}."
+    )
+
+
+def mean_of_others(labels: Sequence[str]) -> str:
+    verb = "is the mean" if len(labels) == 1 else "are means"
+    return f"{capital(listed(labels))} {verb} of others and not counted."
+
+
+def measured_once(label: str) -> str:
+    return f"{capital(label)} was measured once; its own luck isn't counted."
+
+
+def alike(names: str, room: str) -> str:
+    return f"{names} are alike within {room}"
+
+
+def course(metric: str, factor: Factor, values: Sequence[str], best: int, highest: str) -> str:
+    """What happens along a run: described, not tested."""
+    last = len(values) - 1
+    ends = f"{values[0]} at {factor.levels[0]}, {values[last]} at {factor.levels[last]}"
+    peak = f", {highest} at {factor.levels[best]} ({values[best]})" if 0 < best < last else ""
+    return f"Along {factor.label} {metric} is {ends}{peak}: values are those of the last."
+
+
+def another_reading(text: str) -> str:
+    return f"Another reading of the table says: {text}."
+
+
+NO_PLACE = "No cell has all that would be compared: no difference is tested."
+NOTHING_VARIED = "Nothing is varied here that could be compared."
 ONE_EACH = "One measurement of each, and nothing that repeats it: no difference is tested."
 """The evidence where nothing can be tested."""
 

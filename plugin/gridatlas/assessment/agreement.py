@@ -203,12 +203,14 @@ def agreement_problems(study: Study) -> tuple[Problem, ...]:
 
 
 def _values(reading: Reading) -> dict[At, Decimal]:
-    return {at: cell.value for at, cell in reading.cells.items() if cell.value is not None}
+    table = reading.table
+    values = table.columns.value[table.present]
+    return {at: value for at, value in zip(table, values, strict=True) if value is not None}
 
 
 def _places(study: Study) -> Iterator[At]:
     """Every cell that a reading may have, facet by facet and row by row."""
-    grids = {levels for reading in study.accounts for levels in reading.cells.grids}
+    grids = {levels for reading in study.accounts for levels in reading.table.grids}
     for levels in study.in_order(grids):
         for y in study.y.levels:
             for x in study.x.levels:

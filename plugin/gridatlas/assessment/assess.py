@@ -6,14 +6,17 @@ Only what the cache doesn't have is computed, which needs scipy.
 from __future__ import annotations
 
 import functools
+import io
 import json
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gridatlas.assessment.uncertainty import (
-    CellUncertainty,
     Default,
     Defaults,
     DifferenceUncertainty,
@@ -21,9 +24,13 @@ from gridatlas.assessment.uncertainty import (
     PooledChiSquared,
     Uncertainty,
 )
-from gridatlas.files.cache import cache_key, code_digest, open_cache
+from gridatlas.files.cache import Content, cache_key, code_digest, open_cache
 from gridatlas.table.grids import Results
-from gridatlas.table.items import as_input, clusters, too_large, trials
+from gridatlas.table.items import as_input, clusters_of, of_runs, too_large
+from gridatlas.table.study_table import Grid
+
+_NAMES = [field.name for field in fields(GridUncertainty)]
+_ARRAYS, _SCALARS = _NAMES[: _NAMES.index("reason")], _NAMES[_NAMES.index("reason") :]
 
 
 def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
@@ -35,9 +42,9 @@ def assess(results: Results, cache_folder: Path | None = None) -> Uncertainty:
     if entry is None:
         from gridatlas.assessment.compute import compute
 
-        entry = cache.put(key, {"json": json.dumps(_to_json(compute(results)))})
+        entry = cache.put(key, _packed(compute(results)))
     # Read back even when fresh: a warm and a cold build then give the same bytes.
-    return _from_json(json.loads(entry["json"]))
+    return _unpacked(entry)
 
 
 def same_inputs(first: Results, second: Results) -> bool:
@@ -59,22 +66,21 @@ def _inputs(results: Results) -> Any:
         study.replicates,
         None if study.trials is None else study.trials.model_dump(mode="json"),
         [
-            (
-                levels,
-                [
-                    [
-                        *(str(cell.value), cell.state, cell.successes, trials(grid, cell)),
-                        *(str(cell.stderr), cell.repeats, str(cell.ends)),
-                        clusters(study, levels, (x.key, y.key), cell),
-                        *as_input(study, levels, (x.key, y.key), cell),
-                    ]
-                    for x, y, cell in grid.points()
-                ]
-                if not too_large(study)
-                else [],
-            )
+            (levels, [] if too_large(study) else _of_grid(grid))
             for levels, grid in results.grids.items()
         ],
+    ]
+
+
+def _of_grid(grid: Grid) -> list[Any]:
+    """All of the cells of a grid that its statistics depend on."""
+    cells, study = grid.columns, grid.study
+    numbers = (cells.state, cells.successes, grid.trials, cells.repeats, clusters_of(grid))
+    printed = (cells.value, cells.stderr, cells.low, cells.high)
+    return [
+        *(of.tolist() for of in numbers),
+        *([*map(str, of)] for of in printed),
+        [(point, as_input(study, grid.levels, point, cell)) for point, cell in of_runs(grid)],
     ]
 
 
@@ -87,18 +93,19 @@ def computed_by() -> str:
     return "\n".join([*(f"{name} {version(name)}" for name in ("scipy", "numpy")), digest])
 
 
-def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
-    """The content to store; cells with the same counts have the same interval, written once."""
-    grids = {}
-    for key, grid in uncertainty.grids.items():
-        kinds = {kind: index for index, kind in enumerate(dict.fromkeys(grid.cells.values()))}
-        grids[key] = asdict(replace(grid, cells={}, ranges={})) | {
-            "cells": [[*point, kinds[cell]] for point, cell in grid.cells.items()],
-            "kinds": [asdict(kind) for kind in kinds],
-            "ranges": [[*point, *ends] for point, ends in grid.ranges.items()],
-        }
-    return {
-        "grids": grids,
+def _packed(uncertainty: Uncertainty) -> dict[str, Content]:
+    """The content to store: the arrays of all grids one after another, and the rest as JSON."""
+    grids = [*uncertainty.grids.values()]
+    arrays = io.BytesIO()
+    of: dict[str, Any] = {
+        name: np.stack([getattr(grid, name) for grid in grids]) for name in _ARRAYS
+    }
+    np.savez_compressed(arrays, **of)
+    content = {
+        "grids": {
+            key: {name: getattr(grid, name) for name in _SCALARS}
+            for key, grid in uncertainty.grids.items()
+        },
         "differences": {
             key: asdict(replace(tests, significant={}))
             | {"significant": [[*point, higher] for point, higher in tests.significant.items()]}
@@ -107,19 +114,19 @@ def _to_json(uncertainty: Uncertainty) -> dict[str, Any]:
         "defaults": {key: asdict(default) for key, default in uncertainty.defaults.items()},
         "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
     }
+    return {"json": json.dumps(content), "arrays": arrays.getvalue()}
 
 
-def _from_json(content: Any) -> Uncertainty:
-    grids = {}
-    for key, entry in content["grids"].items():
-        kinds = [CellUncertainty(**kind) for kind in entry.pop("kinds")]
-        entry["cells"] = {(x, y): kinds[kind] for x, y, kind in entry["cells"]}
-        entry["ranges"] = {(x, y): (low, high) for x, y, low, high in entry["ranges"]}
-        for axis in ("x_means", "y_means", "x_trials", "y_trials"):
-            entry[axis] = {level: tuple(ends) for level, ends in entry[axis].items()}
-        grids[key] = GridUncertainty(**entry)
+def _unpacked(entry: Mapping[str, Content]) -> Uncertainty:
+    content, stored = json.loads(entry["json"]), entry["arrays"]
+    assert isinstance(stored, bytes)
+    with np.load(io.BytesIO(stored)) as file:
+        arrays = {name: file[name] for name in _ARRAYS}
     return Uncertainty(
-        grids,
+        {
+            key: GridUncertainty(**scalars, **{name: of[at] for name, of in arrays.items()})
+            for at, (key, scalars) in enumerate(content["grids"].items())
+        },
         {key: _difference(entry) for key, entry in content["differences"].items()},
         {
             key: Defaults(**entry | {"rows": tuple(Default(**row) for row in entry["rows"])})

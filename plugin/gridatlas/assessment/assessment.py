@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
-from gridatlas.assessment.answers import Answer, page_answers
-from gridatlas.assessment.answers.answer import ADVERBS
+from gridatlas.assessment.answers import grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.cells import GridCells
-from gridatlas.assessment.noise import with_noise
-from gridatlas.assessment.reruns import Reproduction, reproduction
-from gridatlas.assessment.uncertainty import GridUncertainty, Uncertainty
+from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
+from gridatlas.assessment.uncertainty import Uncertainty
+from gridatlas.assessment.verdicts import with_verdicts
 from gridatlas.checks import StudyChecks
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
-from gridatlas.model.study import Levels, Study
+from gridatlas.model.study import Levels, Point, Study
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
 
@@ -29,7 +28,7 @@ class Assessment:
     """One study with everything that is found out about it; statistics when first asked for.
 
     Attributes:
-        judged: Its claims by the printed values alone; `claims` has what chance may show, too.
+        judged: Its claims by the printed values alone; `claims` has the verdicts, too.
         cache: Folder of the cache of statistics; None caches nothing.
         digest: A hash of the files that it was read from; None where it isn't known.
     """
@@ -52,18 +51,13 @@ class Assessment:
 
     @cached_property
     def claims(self) -> tuple[Judged, ...]:
-        """Its claims, with whether those that hold are within noise."""
-        return with_noise(self.judged, self.results, self._tests_at)
-
-    def _tests_at(self, levels: Levels) -> GridUncertainty:
-        return self.uncertainty.at(levels)
+        """Its claims, with the verdicts on them."""
+        return with_verdicts(self.judged, self.results, self.checks, self.cache, self.digest)
 
     @cached_property
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
-        return page_answers(
-            self.results, self.checks, lambda: self.uncertainty.differences, self.cache, self.digest
-        )
+        return page_answers(self.results, self.checks, self.cache, self.digest)
 
     def asserts_of(self, grid: Grid) -> bool:
         """Whether a page of a grid's levels asserts anything; without facets, the study's page."""
@@ -72,13 +66,11 @@ class Assessment:
             for facet, level in zip(self.study.facets, grid.names, strict=True)
         ]
         found = (self.answers.get(page) for page in pages or [""])
-        return any(answer is not None and answer.grade in ADVERBS for answer in found)
+        return any(answer is not None and answer.asserts for answer in found)
 
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:
         """What each of its grids supports by itself, by its levels; aggregates have none."""
-        from gridatlas.assessment.answers.study import grid_answers
-
         return grid_answers(self.results)
 
     @cached_property
@@ -91,10 +83,13 @@ class Assessment:
         """What runs measured of it; None where nothing is or can be compared."""
         return reproduction(self.results, self.cache)
 
-    def cells(self, grid: Grid) -> GridCells:
-        """The cells of one of its grids, each with all that is known of it."""
-        rerun = self.reproduction.of(grid.levels) if self.reproduction else None
-        return GridCells(grid, self.uncertainty.of(grid), rerun)
+    def rerun(self, grid: Grid) -> Rerun | None:
+        """One of its grids measured again; None where it isn't."""
+        return self.reproduction.of(grid.levels) if self.reproduction else None
+
+    def best_set(self, grid: Grid) -> frozenset[Point]:
+        """The cells of one of its grids in the 95 % confidence set for the best."""
+        return grid.points_at(self.uncertainty.of(grid).best_set)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +111,14 @@ class Assessments(Mapping[str, Assessment]):
         return {study_id: assessment.results for study_id, assessment in self.studies.items()}
 
     def summary(self) -> Iterator[str]:
-        """A line per study: its grids, values and readings."""
+        """A line per study: its grids, values and readings, and what its design supports."""
         for study_id, assessment in self.studies.items():
             grids = assessment.results.grids
             values = sum(int(grid.columns.value.known.sum()) for grid in grids.values())
             yield (
                 f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
-                f"{many(len(assessment.study.readings), 'reading')}"
+                f"{many(len(assessment.study.readings), 'reading')}; "
+                f"{supported(assessment.answers[''])}"
             )
 
     def __getitem__(self, study_id: str) -> Assessment:

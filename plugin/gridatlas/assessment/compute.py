@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf
-from typing import Literal
+from dataclasses import replace
+from math import inf, isnan
+from typing import TypeVar
 
-from gridatlas.assessment.evidence import Evidence, GridEvidence, gather_evidence
+import numpy as np
+
+from gridatlas.assessment.evidence import ITEMS, TRIALS, Evidence, gather_evidence
 from gridatlas.assessment.uncertainty import (
     ALPHA,
-    CellUncertainty,
+    UNTESTED,
     Default,
     Defaults,
     DifferenceUncertainty,
@@ -23,29 +25,30 @@ from gridatlas.assessment.uncertainty import (
     PooledChiSquared,
     Uncertainty,
     key_of_levels,
+    known,
 )
-from gridatlas.model.study import Levels, Point
+from gridatlas.model.study import Levels
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.defaults import good_default
 from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
-from gridatlas.statistics.estimates import Spread, design_effect, welch
-from gridatlas.statistics.interval import Interval
+from gridatlas.statistics.estimates import Floats, Spread, design_effect, welch
 from gridatlas.statistics.paired import paired_p
+from gridatlas.table.coded import Rows
 from gridatlas.table.differences import Difference, differences
 from gridatlas.table.grids import Results
 from gridatlas.table.items import (
     AGGREGATE,
     REPEATED,
-    Counts,
-    GridCounts,
     all_paired,
-    counts_of,
+    grid_counts,
     items_of,
     same_items,
     share_scale,
     shares_by_item,
 )
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import UNKNOWN, Grid, Ints
+
+Item = TypeVar("Item")
 
 COMPARED_UP_TO = 10_000
 """Cells of a grid up to which levels are tested against one another, cell by cell."""
@@ -60,14 +63,16 @@ NO_DIRECTION = "nothing says which values are better"
 SETTINGS_UP_TO = 2_500
 """Settings up to which mean ranks are computed; permutations of more take too long."""
 
-Spreads = Mapping[Point, Spread]
-"""The standard errors of the cells that have one."""
+Counts = tuple[Ints, str]
+"""Successes and trials of the cells of a grid by (cell, 2), and why they aren't known."""
+Spreads = Sequence[Spread | None]
+"""The standard errors of the cells of a grid, where these are known."""
 
 
 def compute(results: Results) -> Uncertainty:
     """All intervals and tests of a study."""
-    counts = {levels: counts_of(grid) for levels, grid in results.grids.items()}
-    evidence = gather_evidence(results, counts)
+    counts = {levels: grid_counts(grid) for levels, grid in results.grids.items()}
+    evidence = gather_evidence(results, {levels: of for levels, (of, _) in counts.items()})
     spreads = {levels: _spreads(found) for levels, found in evidence.items()}
     grids = {
         levels: _aggregate(results, grid, evidence[levels], counts)
@@ -89,9 +94,13 @@ def compute(results: Results) -> Uncertainty:
 
 
 def _spreads(evidence: Evidence | None) -> Spreads:
-    if not isinstance(evidence, GridEvidence):
-        return {}
-    return {point: cell.spread for point, cell in evidence.cells.items() if cell.spread}
+    if evidence is None:
+        return ()
+    pairs = zip(evidence.stderr.tolist(), evidence.clusters.tolist(), strict=True)
+    return [
+        None if isnan(stderr) else Spread(stderr, None if isnan(clusters) else int(clusters))
+        for stderr, clusters in pairs
+    ]
 
 
 # --- intervals ----------------------------------------------------------------------------------
@@ -105,109 +114,85 @@ def _limits(grid: Grid, shares: bool) -> Ends:
     return (0.0, float(share_scale(grid.study) or 1)) if shares else (-inf, inf)
 
 
-@dataclass(frozen=True, slots=True)
-class _Intervals:
-    """The intervals of a grid in the metric's unit, within what is possible."""
+def _with_intervals(
+    grid: Grid, evidence: Evidence, tested: GridUncertainty, limits: Ends
+) -> GridUncertainty:
+    """The tests of a grid with its intervals in the metric's unit, within what is possible."""
+    study, scale = grid.study, share_scale(grid.study) or 1
+    cells = np.arange(len(grid.columns))
 
-    grid: Grid
-    evidence: Evidence
-    limits: Ends
+    def ends(rows: Rows, into: Rows, number: int) -> tuple[Floats, Floats, Floats]:
+        """The widest intervals of means of cells, and those by trials and items."""
+        found = np.full((3, number, 2), np.nan)
+        found[:, into] = np.clip(evidence.intervals(rows) * scale, *limits)
+        widest = np.stack([np.fmin.reduce(found[..., 0]), np.fmax.reduce(found[..., 1])], axis=-1)
+        return widest, found[TRIALS], found[ITEMS]
 
-    def into(self, tested: GridUncertainty, best: Mapping[Point, bool]) -> GridUncertainty:
-        """The tests of the grid with its intervals.
-
-        Args:
-            best: Whether a cell may be the best, of those that are tested.
-        """
-        cells = self._cells(best)
-        return replace(
-            tested,
-            cells=cells,
-            x_means=self._means(0),
-            y_means=self._means(1),
-            x_trials=self._means(0, "trials"),
-            y_trials=self._means(1, "trials"),
-            ranges=self._ranges(),
-            basis=self.evidence.basis if cells else "",
+    def means(table: Rows) -> tuple[Floats, Floats]:
+        """Of the means at the levels of an axis, by (level, cell), with all their cells known."""
+        shown, possible = (
+            of[table] for of in (grid.columns.value.known, ~np.isnan(evidence.value))
         )
+        sizes = np.where((shown == possible).all(axis=1), shown.sum(axis=1), 0)
+        found = np.full((2, len(table), 2), np.nan)
+        for size in {*sizes.tolist()} - {0}:
+            lines = np.flatnonzero(sizes == size)
+            rows = table[lines][shown[lines]].reshape(-1, size)
+            widest, trials, _ = ends(rows, lines, len(table))
+            found[:, lines] = widest[lines], trials[lines]
+        return found[0], found[1]
 
-    def _cells(self, best: Mapping[Point, bool]) -> dict[Point, CellUncertainty]:
-        found = {}
-        for point in self.evidence.points:
-            intervals = self.evidence.intervals([point])
-            ends = self._ends(intervals.widest)
-            if ends is not None:
-                low, high = self._ends(intervals.trials) or (None, None)
-                items_low, items_high = self._ends(intervals.items) or (None, None)
-                found[point] = CellUncertainty(
-                    *ends, low, high, items_low, items_high, best.get(point)
-                )
-        return found
-
-    def _means(self, axis: int, kind: Literal["widest", "trials"] = "widest") -> dict[str, Ends]:
-        """Of the mean at each level of an axis (0 for x), where all of its cells are known."""
-        by_level: dict[str, list[Point]] = {}
-        for x, y, cell in self.grid.points():
-            if cell.value is not None:
-                by_level.setdefault((x, y)[axis].key, []).append((x.key, y.key))
-        points_known = set(self.evidence.points)
-        found = {
-            level: self._ends(getattr(self.evidence.intervals(points), kind))
-            for level, points in by_level.items()
-            if points_known.issuperset(points)
-        }
-        return {level: ends for level, ends in found.items() if ends is not None}
-
-    def _ranges(self) -> dict[Point, Ends]:
-        """Of the cells that are means of too few repeats."""
-        scale = share_scale(self.grid.study) or 1
-        return {
-            # As printed, whatever a float made of it on the way.
-            point: (round(ends[0] * scale, 9), round(ends[1] * scale, 9))
-            for point in self.evidence.points
-            if (ends := self.evidence.ends(point))
-        }
-
-    def _ends(self, interval: Interval | None) -> Ends | None:
-        if interval is None:
-            return None
-        scale = share_scale(self.grid.study) or 1
-        low, high = interval.low * scale, interval.high * scale
-        return max(self.limits[0], low), min(self.limits[1], high)
+    given = np.flatnonzero(~np.isnan(evidence.value))
+    widest, by_trials, by_items = ends(given[:, None], given, len(cells))
+    table = cells.reshape(len(study.y.levels), -1)
+    (x_means, x_trials), (y_means, y_trials) = means(table.T), means(table)
+    return replace(
+        tested,
+        ends=widest,
+        by_trials=by_trials,
+        by_items=by_items,
+        # As printed, whatever a float made of it on the way.
+        ranges=np.round(evidence.ends * scale, 9),
+        may_be_best=np.where(known(widest), tested.may_be_best, UNTESTED),
+        x_means=x_means,
+        y_means=y_means,
+        x_trials=x_trials,
+        y_trials=y_trials,
+        basis=evidence.basis if known(widest).any() else "",
+    )
 
 
 def _grid(
-    grid: Grid, evidence: Evidence | None, counts: GridCounts, spreads: Spreads
+    grid: Grid, evidence: Evidence | None, counts: Counts, spreads: Spreads
 ) -> GridUncertainty:
+    of, reason = counts
     if evidence is None:
-        return GridUncertainty(counts.reason)
-    reason = counts.reason or ("" if grid.study.metric.better else NO_DIRECTION)
-    tested, best = GridUncertainty(reason), dict[Point, bool]()
+        return GridUncertainty.unknown(grid.study, reason)
+    reason = reason or ("" if grid.study.metric.better else NO_DIRECTION)
+    tested = GridUncertainty.unknown(grid.study, reason)
     if not reason:
-        tested, best = _tests(grid, counts.cells, spreads)
-    return _Intervals(grid, evidence, _limits(grid, bool(counts.cells))).into(tested, best)
+        tested = _tests(grid, tested, of, spreads)
+    return _with_intervals(grid, evidence, tested, _limits(grid, not counts[1]))
 
 
 def _aggregate(
     results: Results,
     grid: Grid,
     evidence: Evidence | None,
-    counts: Mapping[Levels, GridCounts],
+    counts: Mapping[Levels, Counts],
 ) -> GridUncertainty:
     """An aggregate's intervals, from those of its parts or their spread; it isn't tested itself."""
     facet, parts = results.parts_of(grid)
-    reasons = [
-        counts[levels].reason if levels in counts else "a part is missing" for levels in parts
-    ]
+    reasons = [counts[levels][1] if levels in counts else "a part is missing" for levels in parts]
     replicates = len(parts) if facet.id == results.study.replicates else None
     if replicates is not None and replicates < REPEATS:
         few = "1 repeat is" if replicates == 1 else f"{replicates} repeats are"
         reasons.append(f"{few} too few: an interval takes {REPEATS}")
     reason = next(filter(None, reasons), "")
+    tested = GridUncertainty.unknown(grid.study, reason)
     if evidence is None:
-        return GridUncertainty(reason)
-    limits = _limits(grid, not any(reasons))
-    found = _Intervals(grid, evidence, limits).into(GridUncertainty(reason), {})
+        return tested
+    found = _with_intervals(grid, evidence, tested, _limits(grid, not any(reasons)))
     parts_are_aggregates = bool(found.cells) and reason == AGGREGATE
     return replace(found, reason="" if parts_are_aggregates else reason, replicates=replicates)
 
@@ -216,68 +201,77 @@ def _aggregate(
 
 
 def _tests(
-    grid: Grid, counts: Mapping[Point, Counts], spreads: Spreads
-) -> tuple[GridUncertainty, dict[Point, bool]]:
+    grid: Grid, untested: GridUncertainty, counts: Ints, spreads: Spreads
+) -> GridUncertainty:
     """What is tested of a grid, and of each of its cells whether it may be the best."""
-    study, points = grid.study, list(counts)
-    better = study.metric.better or "higher"
+    study, better = grid.study, grid.study.metric.better or "higher"
+    rows = np.flatnonzero(counts[:, 1] != UNKNOWN)
+    given = _pairs(counts)
     shares = shares_by_item(grid)
-    given = [shares.get(point) for point in points]
-    paired = len(points) <= PAIRED_UP_TO and all_paired(given)
+    items = [shares.get(grid.keys[row]) for row in rows.tolist()] if shares else []
+    paired = len(rows) <= PAIRED_UP_TO and all_paired(items)
     chosen = (
-        best_set_paired([share.values for share in given if share], better, ALPHA)
+        best_set_paired([share.values for share in items if share], better, ALPHA)
         if paired
-        else best_set(
-            [counts[point] for point in points],
-            better,
-            ALPHA,
-            [spreads.get(point) for point in points],
-        )
+        else best_set(_at(given, rows), better, ALPHA, _at(spreads, rows))
     )
-    effects = {point: design_effect(*count, spreads.get(point)) for point, count in counts.items()}
-    exact = all((spread.clusters or 0) >= CLUSTERS for spread in spreads.values())
-    chi = homogeneity([*counts.values()], [*effects.values()]) if exact else None
-    items, sizes = items_of(grid), {n for _, n in counts.values()}
-    may_be_best = set(chosen.indices)
-    tested = GridUncertainty(
+    effects = [
+        1.0 if count is None else design_effect(*count, spread)
+        for count, spread in zip(given, spreads, strict=True)
+    ]
+    exact = all((spread.clusters or 0) >= CLUSTERS for spread in spreads if spread)
+    chi = homogeneity(given, effects) if exact else None
+    asked, sizes = items_of(grid), {*counts[rows, 1].tolist()}
+    may_be_best = np.full(len(counts), UNTESTED, np.int8)
+    may_be_best[rows] = 0
+    may_be_best[rows[[*chosen.indices]]] = 1
+    table = np.arange(len(counts)).reshape(len(study.y.levels), -1)
+    return replace(
+        untested,
+        may_be_best=may_be_best,
         test=chosen.test,
         n=sizes.pop() if len(sizes) == 1 else None,
-        items=items,
-        samples=study.trials.samples if study.trials and items else None,
+        items=asked,
+        samples=study.trials.samples if study.trials and asked else None,
         level=chosen.level,
         chi2=chi.chi2 if chi else None,
         df=chi.df if chi else None,
         p=chi.p if chi else None,
         alike=chi is not None
         and chi.p > ALPHA
-        and len(may_be_best) == len(points)
-        and not any(_differ_along(grid, axis, counts, effects) for axis in (0, 1)),
+        and len(chosen.indices) == len(rows)
+        and not any(_differ_along(lines, given, effects) for lines in (table.T, table)),
         paired=paired,
         same_items=same_items(grid, shares),
     )
-    return tested, {point: index in may_be_best for index, point in enumerate(points)}
+
+
+def _pairs(counts: Ints) -> list[tuple[int, int] | None]:
+    """Successes and trials cell by cell."""
+    return [None if n == UNKNOWN else (k, n) for k, n in counts.tolist()]
+
+
+def _at(given: Sequence[Item], rows: Rows) -> list[Item]:
+    return [given[row] for row in rows.tolist()]
 
 
 def _differ_along(
-    grid: Grid, axis: int, counts: Mapping[Point, Counts], effects: Mapping[Point, float]
+    lines: Rows, counts: Sequence[tuple[int, int] | None], effects: Sequence[float]
 ) -> bool:
-    """Whether the levels of an axis (0 for x) differ, summed over the other."""
-    x, y = grid.study.x.keys, grid.study.y.keys
-    rows = [[(i, j) for j in y] for i in x] if axis == 0 else [[(i, j) for i in x] for j in y]
+    """Whether the levels of an axis differ, summed over the other; `lines` are their cells."""
     found = main_effect(
-        [[counts.get(point) for point in row] for row in rows],
-        [[effects.get(point, 1.0) for point in row] for row in rows],
+        [_at(counts, line) for line in lines], [_at(effects, line) for line in lines]
     )
     return found is not None and found.p <= ALPHA
 
 
-def _pooled(grids: Iterable[GridCounts]) -> PooledChiSquared | None:
+def _pooled(grids: Iterable[Counts]) -> PooledChiSquared | None:
     # A grid in which all trials or none succeed can't vary, so it says nothing.
     tests = [
         test
-        for counts in grids
-        if 0 < sum(k for k, _ in counts.cells.values()) < sum(n for _, n in counts.cells.values())
-        and (test := homogeneity([*counts.cells.values()]))
+        for counts, _ in grids
+        for k, n in [counts[counts[:, 1] != UNKNOWN].sum(axis=0)]
+        if 0 < k < n and (test := homogeneity(_pairs(counts)))
     ]
     if not tests:
         return None
@@ -289,18 +283,21 @@ def _pooled(grids: Iterable[GridCounts]) -> PooledChiSquared | None:
 
 
 def _difference(
-    pair: Difference, counts: Mapping[Levels, GridCounts], spreads: Mapping[Levels, Spreads]
+    pair: Difference, counts: Mapping[Levels, Counts], spreads: Mapping[Levels, Spreads]
 ) -> DifferenceUncertainty:
     """Two levels against one another, cell by cell."""
-    first, second = counts[pair.first.levels], counts[pair.second.levels]
-    if first.reason or second.reason:
-        return DifferenceUncertainty(first.reason or second.reason)
-    points = [point for point in first.cells if point in second.cells]
-    if len(points) > COMPARED_UP_TO:
+    (first, reason), (second, other_reason) = (
+        counts[grid.levels] for grid in (pair.first, pair.second)
+    )
+    if reason or other_reason:
+        return DifferenceUncertainty(reason or other_reason)
+    rows = np.flatnonzero((first[:, 1] != UNKNOWN) & (second[:, 1] != UNKNOWN))
+    if len(rows) > COMPARED_UP_TO:
         return DifferenceUncertainty(
             f"levels are not tested against one another above {COMPARED_UP_TO:,} cells in a grid"
         )
     # One test for all cells: what is named on the page holds for each.
+    points = _at(pair.first.keys, rows)
     shares1, shares2 = shares_by_item(pair.first), shares_by_item(pair.second)
     paired = bool(points) and all(
         point in shares1 and shares1[point].pairs_with(shares2.get(point)) for point in points
@@ -310,15 +307,15 @@ def _difference(
         ps, name = [test.p for test in tests], " and ".join(dict.fromkeys(t.test for t in tests))
     else:
         ps, name = _unpaired(
-            [second.cells[point] for point in points],
-            [first.cells[point] for point in points],
-            [spreads[pair.second.levels].get(point) for point in points],
-            [spreads[pair.first.levels].get(point) for point in points],
+            [(k, n) for k, n in second[rows].tolist()],
+            [(k, n) for k, n in first[rows].tolist()],
+            _at(spreads[pair.second.levels], rows),
+            _at(spreads[pair.first.levels], rows),
         )
+    higher = second[rows, 0] / second[rows, 1] > first[rows, 0] / first[rows, 1]
     significant = {
-        point: second.cells[point][0] / second.cells[point][1]
-        > first.cells[point][0] / first.cells[point][1]
-        for point, p in zip(points, holm(ps), strict=True)
+        point: is_higher
+        for point, p, is_higher in zip(points, holm(ps), higher.tolist(), strict=True)
         if p <= ALPHA
     }
     return DifferenceUncertainty(
@@ -330,10 +327,10 @@ def _difference(
 
 
 def _unpaired(
-    second: Sequence[Counts],
-    first: Sequence[Counts],
-    spreads2: Sequence[Spread | None],
-    spreads1: Sequence[Spread | None],
+    second: Sequence[tuple[int, int]],
+    first: Sequence[tuple[int, int]],
+    spreads2: Spreads,
+    spreads1: Spreads,
 ) -> tuple[list[float], str]:
     """Two-sided p-values of each cell, and the name of the tests."""
     pairs = list(zip(second, first, strict=True))
@@ -348,7 +345,7 @@ def _unpaired(
     return larger, f"{name} and Welch's t tests of the standard errors, whichever p is larger"
 
 
-def _defaults(results: Results, counts: Mapping[Levels, GridCounts]) -> dict[str, Defaults]:
+def _defaults(results: Results, counts: Mapping[Levels, Counts]) -> dict[str, Defaults]:
     """By the levels of the other facets: every setting over the levels of one facet.
 
     The facet is the one whose levels hold the items, such as the benchmark.
@@ -357,40 +354,39 @@ def _defaults(results: Results, counts: Mapping[Levels, GridCounts]) -> dict[str
     if study.trials is None or study.metric.better is None:
         return {}
     index = [facet.id for facet in study.facets].index(study.trials.items)
-    groups: dict[Levels, list[GridCounts]] = {}
+    groups: dict[Levels, list[Grid]] = {}
     for levels, grid in results.grids.items():
-        if not grid.aggregate and (not counts[levels].reason or counts[levels].reason == REPEATED):
-            groups.setdefault((*levels[:index], *levels[index + 1 :]), []).append(counts[levels])
+        if not grid.aggregate and counts[levels][1] in ("", REPEATED):
+            groups.setdefault((*levels[:index], *levels[index + 1 :]), []).append(grid)
     others = [facet.id for facet in study.facets if facet.id != study.trials.items]
     found = {
-        json.dumps([*others, *key] if len(key) == 1 else list(key)): _default(results, group)
+        json.dumps([*others, *key] if len(key) == 1 else list(key)): _default(group, counts)
         for key, group in groups.items()
     }
     return {name: defaults for name, defaults in found.items() if defaults is not None}
 
 
-def _default(results: Results, group: Sequence[GridCounts]) -> Defaults | None:
+def _default(group: Sequence[Grid], counts: Mapping[Levels, Counts]) -> Defaults | None:
     """The standing of all settings over some grids; None where there is nothing to compare."""
     if len(group) < 2:
         return None
-    if any(counts.reason for counts in group):
+    if any(counts[grid.levels][1] for grid in group):
         return Defaults(len(group), reason=REPEATED)
-    tables = [counts.cells for counts in group]
-    points = [point for point in tables[0] if all(point in table for table in tables)]
-    if len(points) < 2:
+    tables = np.stack([counts[grid.levels][0] for grid in group])
+    rows = np.flatnonzero((tables[..., 1] != UNKNOWN).all(axis=0))
+    if len(rows) < 2:
         return None
-    if len(points) > SETTINGS_UP_TO:
+    if len(rows) > SETTINGS_UP_TO:
         reason = f"mean ranks are not computed above {SETTINGS_UP_TO:,} settings"
-        return Defaults(len(tables), reason=reason)
-    study = results.study
+        return Defaults(len(group), reason=reason)
+    study = group[0].study
     scale = share_scale(study) or 1
-    standing = good_default(
-        [[table[point] for point in points] for table in tables], study.metric.better or "higher"
-    )
+    standing = good_default(tables[:, rows].tolist(), study.metric.better or "higher")
     ordered = sorted(
-        zip(points, standing.settings, strict=True), key=lambda pair: (pair[1].rank, pair[1].regret)
+        zip(_at(group[0].keys, rows), standing.settings, strict=True),
+        key=lambda pair: (pair[1].rank, pair[1].regret),
     )
-    rows = tuple(
+    settings = tuple(
         Default(*point, setting.rank, setting.regret * scale) for point, setting in ordered
     )
-    return Defaults(len(tables), rows, standing.alike_regret * scale, standing.p)
+    return Defaults(len(group), settings, standing.alike_regret * scale, standing.p)

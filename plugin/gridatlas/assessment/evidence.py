@@ -10,299 +10,165 @@ Imports scipy, so that only what computes anew imports it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from math import fsum
-from typing import Protocol
 
-from gridatlas.model.study import Cell, Factor, Levels, Point
+import numpy as np
+
+from gridatlas.model.study import Levels
 from gridatlas.statistics.estimates import (
     FEWEST,
-    Spread,
+    Floats,
     mean_spread,
     mean_wilson,
-    share_interval,
-    t_interval,
-    widest,
-    wilson,
+    share_ends,
+    t_ends,
+    wilson_ends,
 )
-from gridatlas.statistics.interval import Interval, mean_interval
+from gridatlas.statistics.interval import mean_ends
+from gridatlas.table.coded import Bools, Rows
 from gridatlas.table.grids import Results
 from gridatlas.table.items import (
     Basis,
-    GridCounts,
     Shares,
-    clusters,
+    clusters_of,
     items_of,
     same_items,
     share_scale,
     shares_by_item,
     too_large,
-    trials,
 )
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import UNKNOWN, Grid, Ints
 
-Counts = tuple[float, int]
-"""Successes and trials; of a mean of repeats its share of all of them, which needn't be whole."""
+TRIALS, ITEMS, REPEATS = range(3)
+"""Kinds of intervals: as if all trials were independent; for other items of the kind, or by the
+standard error that the table gives; for other repeats of the experiment."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellEvidence:
-    """One cell; shares from 0 to 1 where the metric is one, else in its unit.
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """What is known of the cells of a grid, row by row; nan where it isn't.
+
+    Shares are from 0 to 1 where the metric is one; else values are in its unit.
 
     Attributes:
-        counts: None where the trials aren't known.
-        spread: Its standard error; None where it isn't known, or no repeat was alike another.
+        value: Of an aggregate as it is shown, which may be printed with few decimals.
+        counts: Successes and trials by (cell, 2); of a mean of repeats its share of all of them,
+            which needn't be whole.
+        stderr: Its standard error.
+        clusters: What that is taken over.
         shares: Its outcomes item by item, where a run has them.
-        without: Whether it has no interval: a mean of too few repeats.
-        ends: The lowest and the highest of these.
-    """
-
-    value: float
-    counts: Counts | None = None
-    spread: Spread | None = None
-    shares: Shares | None = None
-    without: bool = False
-    ends: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals:
-    """95 % intervals of a value or a mean, each None where it isn't known.
-
-    Attributes:
-        trials: As if all trials were independent.
-        items: For other items of the kind, or by the standard error that the table gives.
-        repeats: For other repeats of the experiment.
-    """
-
-    trials: Interval | None = None
-    items: Interval | None = None
-    repeats: Interval | None = None
-
-    @property
-    def widest(self) -> Interval | None:
-        """The one that holds the others, which is the one to show."""
-        return widest(self.trials, self.items, self.repeats)
-
-
-class Evidence(Protocol):
-    """What is known of a grid."""
-
-    @property
-    def points(self) -> Sequence[Point]:
-        """The cells with a value of which something may be known."""
-
-    @property
-    def basis(self) -> Basis:
-        """What its intervals come from."""
-
-    def value(self, points: Sequence[Point]) -> float:
-        """The mean of some cells."""
-
-    def shares(self, points: Sequence[Point]) -> Shares | None:
-        """The mean of some cells item by item; None unless all were asked the same items."""
-
-    def intervals(self, points: Sequence[Point]) -> Intervals:
-        """Those of the mean of some cells, at least one."""
-
-    def ends(self, point: Point) -> tuple[float, float] | None:
-        """Lowest and highest of the values that a cell is the mean of, where they are too few."""
-
-
-@dataclass(frozen=True, slots=True)
-class GridEvidence:
-    """Of a grid that is no aggregate.
-
-    Attributes:
+        few: Whether it has no interval: a mean of too few repeats.
+        ends: The lowest and the highest of these by (cell, 2).
+        basis: What the intervals come from.
         items: Number of items that each cell was asked, the same in all; None where unknown.
-        same_items: Whether all cells were asked the same items; None where unknown.
+        same_items: Whether all cells, or parts, were asked the same items; None where unknown.
+        parts: The levels that an aggregate is the mean of.
     """
 
-    cells: Mapping[Point, CellEvidence]
+    value: Floats
+    counts: Floats
+    stderr: Floats
+    clusters: Floats
+    shares: Sequence[Shares | None]
+    few: Bools
+    ends: Floats
+    basis: Basis
     items: int | None = None
     same_items: bool | None = None
-    repeated: bool = False
+    parts: tuple[Evidence, ...] = ()
 
-    @property
-    def points(self) -> Sequence[Point]:
-        """As `Evidence`."""
-        return tuple(self.cells)
-
-    @property
-    def basis(self) -> Basis:
-        """As `Evidence`."""
-        if self.repeated:
-            return "repeats"
-        if any(cell.spread for cell in self.cells.values()):
-            return "stderr"
-        if any(cell.counts for cell in self.cells.values()):
-            return "items" if self.items else "trials"
-        return ""
-
-    def value(self, points: Sequence[Point]) -> float:
-        """As `Evidence`."""
-        return fsum(self.cells[point].value for point in points) / len(points)
-
-    def shares(self, points: Sequence[Point]) -> Shares | None:
-        """As `Evidence`."""
-        return _mean_shares([self.cells[point].shares for point in points])
-
-    def intervals(self, points: Sequence[Point]) -> Intervals:
-        """As `Evidence`."""
-        cells = [self.cells[point] for point in points]
-        if any(cell.without for cell in cells):
-            return Intervals()
-        counts = [cell.counts for cell in cells if cell.counts]
-        trials = _mean_wilson(tuple(counts)) if len(counts) == len(cells) else None
-        return Intervals(trials, self._by_items(points, cells))
-
-    def _by_items(self, points: Sequence[Point], cells: Sequence[CellEvidence]) -> Interval | None:
-        shares = self.shares(points) if len(cells) > 1 else None
-        if shares is not None:
-            return _over_items(self.value(points), shares)
-        own = [_own(cell) for cell in cells]
-        if any(own):
-            parts = [
-                (cell.value, interval)
-                for cell, given in zip(cells, own, strict=True)
-                if (interval := given or (wilson(*cell.counts) if cell.counts else None))
-            ]
-            if len(parts) < len(cells):
-                return None
-            independent = self.same_items is False
-            return mean_interval(self.value(points), parts, independent=independent)
-        asked = [cell.counts[1] for cell in cells if cell.counts]
-        if self.items is not None and len(asked) == len(cells) and self.items < sum(asked):
-            return wilson(min(self.value(points) * self.items, self.items), self.items)
-        return None
-
-    def ends(self, point: Point) -> tuple[float, float] | None:
-        """As `Evidence`."""
-        return self.cells[point].ends
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateEvidence:
-    """Of a mean over the levels of a facet.
-
-    Attributes:
-        shown: The values as they are shown, which may be printed with few decimals.
-        parts: Of each level that it is the mean of.
-        replicates: Whether these levels repeat the experiment.
-        same_items: Whether they were asked the same items; None where unknown.
-    """
-
-    shown: Mapping[Point, float]
-    parts: Sequence[Evidence]
-    replicates: bool = False
-    same_items: bool | None = None
-    points: Sequence[Point] = field(init=False)
-
-    def __post_init__(self) -> None:
-        points_of_parts = [set(part.points) for part in self.parts]
-        points = [
-            point for point in self.shown if all(point in points for points in points_of_parts)
-        ]
-        object.__setattr__(self, "points", tuple(points))
-
-    @property
-    def basis(self) -> Basis:
-        """As `Evidence`."""
-        return "replicates" if self.replicates else "parts"
-
-    def value(self, points: Sequence[Point]) -> float:
-        """As `Evidence`."""
-        return fsum(self.shown[point] for point in points) / len(points)
-
-    def shares(self, points: Sequence[Point]) -> Shares | None:
-        """As `Evidence`."""
-        return _mean_shares([part.shares(points) for part in self.parts])
-
-    def intervals(self, points: Sequence[Point]) -> Intervals:
-        """As `Evidence`."""
-        if self.replicates and len(self.parts) < FEWEST:
-            return Intervals()
-        of = [part.intervals(points) for part in self.parts]
-        return Intervals(
-            self._together(points, [intervals.trials for intervals in of], independent=True),
-            self._by_items(points, of),
-            self._by_repeats(points),
+    def mean(self, rows: Rows) -> Floats:
+        """The means of some cells, by (mean, cell)."""
+        of = self.value[rows]
+        return (
+            of[:, 0] if rows.shape[1] == 1 else np.array([*map(fsum, of.tolist())]) / rows.shape[1]
         )
 
-    def _by_items(self, points: Sequence[Point], of: Sequence[Intervals]) -> Interval | None:
-        if not any(intervals.items for intervals in of):
-            return None
-        shares = self.shares(points)
-        if shares is not None:
-            return _over_items(self.value(points), shares)
-        # Repeats are asked the same items, unless it is known that they aren't.
-        independent = not self.same_items
-        if self.replicates and self.same_items is None:
-            independent = False
-        return self._together(
-            points, [intervals.items or intervals.trials for intervals in of], independent
-        )
+    def mean_shares(self, row: Rows) -> Shares | None:
+        """The mean of some cells item by item; None unless all were asked the same items."""
+        if self.parts:
+            return _mean_shares([part.mean_shares(row) for part in self.parts])
+        return _mean_shares([self.shares[place] for place in row.tolist()])
 
-    def _by_repeats(self, points: Sequence[Point]) -> Interval | None:
-        if not self.replicates:
-            return None
-        spread = mean_spread([part.value(points) for part in self.parts])
-        return t_interval(self.value(points), spread) if spread.stderr else None
+    def intervals(self, rows: Rows) -> Floats:
+        """Those of the means of some cells.
 
-    def _together(
-        self, points: Sequence[Point], of: Sequence[Interval | None], independent: bool
-    ) -> Interval | None:
-        parts = [
-            (part.value(points), interval)
-            for part, interval in zip(self.parts, of, strict=True)
-            if interval is not None
-        ]
-        if len(parts) < len(self.parts):
-            return None
-        return mean_interval(self.value(points), parts, independent=independent)
+        Args:
+            rows: Cells with a value, by (mean, cell).
 
-    def ends(self, point: Point) -> tuple[float, float] | None:
-        """As `Evidence`."""
-        if not self.replicates or not 1 < len(self.parts) < FEWEST:
-            return None
-        values = [part.value([point]) for part in self.parts]
-        return min(values), max(values)
+        Returns:
+            Their ends by (kind, mean, 2); nan where they aren't known.
+        """
+        found = np.full((3, len(rows), 2), np.nan)
+        if self.parts:
+            self._of_parts(rows, found)
+        else:
+            self._of_cells(rows, found)
+        found[:, self.few[rows].any(axis=1)] = np.nan
+        return found
 
+    def _of_cells(self, rows: Rows, found: Floats) -> None:
+        mean, value = self.mean(rows), self.value[rows]
+        k, n = np.moveaxis(self.counts[rows], -1, 0)
+        found[TRIALS] = mean_wilson(k, n)
+        own = self._own(rows)
+        if not np.isnan(own).all():
+            each = np.where(np.isnan(own), wilson_ends(k, n), own)
+            by_error = mean_ends(mean, value, each, independent=self.same_items is False)
+            found[ITEMS] = np.where(np.isnan(own).all(axis=1), np.nan, by_error)
+        if self.items is not None:
+            asked = np.isnan(own).all(axis=(1, 2)) & (self.items < n.sum(axis=1))
+            right = np.minimum(mean * self.items, self.items)
+            found[ITEMS, asked] = wilson_ends(right[asked], self.items)
+        if rows.shape[1] > 1:
+            self._over_items(rows, mean, found[ITEMS])
 
-@lru_cache(maxsize=10_000)
-def _mean_wilson(counts: tuple[Counts, ...]) -> Interval:
-    """As `mean_wilson`; many cells of a large grid have the same counts."""
-    return wilson(*counts[0]) if len(counts) == 1 else mean_wilson(counts)
+    def _own(self, rows: Rows) -> Floats:
+        """The intervals of cells by their standard errors, by (mean, cell, 2)."""
+        value, stderr, clusters = self.value[rows], self.stderr[rows], self.clusters[rows]
+        if np.isnan(stderr).all():
+            return np.full((*rows.shape, 2), np.nan)
+        df = np.where(np.isnan(clusters), np.inf, clusters - 1)
+        is_share = ~np.isnan(self.counts[rows, 1]) & (value >= 0) & (value <= 1)
+        by_share = share_ends(np.where(is_share, value, np.nan), stderr, clusters)
+        return np.where(is_share[..., None], by_share, t_ends(value, stderr, df))
 
+    def _of_parts(self, rows: Rows, found: Floats) -> None:
+        mean = self.mean(rows)
+        values = np.stack([part.mean(rows) for part in self.parts], axis=1)
+        of = np.stack([part.intervals(rows) for part in self.parts], axis=2)
+        found[TRIALS] = mean_ends(mean, values, of[TRIALS], independent=True)
+        known = ~np.isnan(of[ITEMS, ..., 0]).all(axis=1)
+        if known.any():
+            each = np.where(np.isnan(of[ITEMS]), of[TRIALS], of[ITEMS])
+            # Repeats are asked the same items, unless it is known that they aren't.
+            repeats = self.basis == "replicates" and self.same_items is None
+            by_items = mean_ends(
+                mean, values, each, independent=not self.same_items and not repeats
+            )
+            self._over_items(rows, mean, by_items)
+            found[ITEMS, known] = by_items[known]
+        if self.basis == "replicates" and len(self.parts) > 1:
+            stderr = np.std(values, axis=1, ddof=1) / np.sqrt(len(self.parts))
+            found[REPEATS] = t_ends(mean, stderr, len(self.parts) - 1)
 
-def _own(cell: CellEvidence) -> Interval | None:
-    """A cell's interval by its standard error."""
-    if cell.spread is None:
-        return None
-    if cell.counts is not None and 0 <= cell.value <= 1:
-        return share_interval(cell.value, cell.spread)
-    if cell.spread.stderr and cell.spread.df >= 1:
-        return t_interval(cell.value, cell.spread)
-    return None
-
-
-def _over_items(value: float, shares: Shares) -> Interval | None:
-    if len(shares.values) < 2:
-        return wilson(value, 1)
-    return share_interval(value, mean_spread(shares.values))
+    def _over_items(self, rows: Rows, mean: Floats, into: Floats) -> None:
+        """Put in the intervals of means whose cells were all asked the same items."""
+        for place, row in enumerate(rows):
+            shares = self.mean_shares(row)
+            if shares is not None:
+                number = len(shares.values)
+                stderr = mean_spread(shares.values).stderr if number > 1 else 0.0
+                into[place] = share_ends(mean[place], stderr, number)
 
 
 def _mean_shares(given: Sequence[Shares | None]) -> Shares | None:
     """The mean item by item; None unless all are asked the same items."""
     first = given[0]
-    shares = [entry for entry in given if entry is not None]
-    if first is None or len(shares) < len(given):
-        return None
-    if any(entry.items != first.items for entry in shares):
-        return None
-    if len(shares) == 1:
-        return first
+    shares = [entry for entry in given if entry and first and entry.items == first.items]
+    if first is None or len(given) == 1 or len(shares) < len(given):
+        return first if len(given) == 1 else None
     by_item = zip(*(entry.values for entry in shares), strict=True)
     means = (fsum(values) / len(shares) for values in by_item)
     return Shares(first.run, first.items, tuple(means))
@@ -312,92 +178,112 @@ def _mean_shares(given: Sequence[Shares | None]) -> Shares | None:
 
 
 def gather_evidence(
-    results: Results, counts: Mapping[Levels, GridCounts]
+    results: Results, counts: Mapping[Levels, Ints]
 ) -> dict[Levels, Evidence | None]:
     """What is known of each grid; None where a part of an aggregate is missing, or it is too large.
 
     Args:
-        counts: Of all grids, as `counts_of` gives them.
+        counts: Of all grids, as `grid_counts` gives them.
     """
     found: dict[Levels, Evidence | None] = {}
-    for grid in results.grids.values():
-        _add_evidence(results, grid, counts, found)
-    return found
 
-
-def _add_evidence(
-    results: Results,
-    grid: Grid,
-    counts: Mapping[Levels, GridCounts],
-    found: dict[Levels, Evidence | None],
-) -> None:
-    """Add what is known of a grid, after what is known of the parts of an aggregate."""
-    if grid.levels in found:
-        return
-    if too_large(grid.study):
-        found[grid.levels] = None
-    elif not grid.aggregate:
-        found[grid.levels] = _of_grid(grid, counts[grid.levels].cells)
-    else:
+    def add(grid: Grid) -> None:
+        """Add what is known of a grid, after what is known of the parts of an aggregate."""
+        if grid.levels in found:
+            return
+        if too_large(grid.study) or not grid.aggregate:
+            of_cells = None if too_large(grid.study) else _of_grid(grid, counts[grid.levels])
+            found[grid.levels] = of_cells
+            return
         facet, parts = results.parts_of(grid)
         for levels in parts:
             if levels in results.grids:
-                _add_evidence(results, results.grids[levels], counts, found)
-        parts_known = [part for levels in parts if (part := found.get(levels)) is not None]
-        whole = len(parts_known) == len(parts)
-        found[grid.levels] = _of_mean(grid, facet, parts_known) if whole else None
+                add(results.grids[levels])
+        known = tuple(part for levels in parts if (part := found.get(levels)) is not None)
+        whole = len(known) == len(parts)
+        found[grid.levels] = _of_mean(grid, facet.id, known) if whole else None
+
+    for grid in results.grids.values():
+        add(grid)
+    return found
 
 
-def _of_grid(grid: Grid, counts: Mapping[Point, tuple[int, int]]) -> Evidence:
-    shares = shares_by_item(grid)
-    repeated = any(cell.repeats > 1 for row in grid.cells for cell in row)
-    cells = {
-        point: _of_cell(grid, point, cell, counts.get(point), shares.get(point), repeated)
-        for x, y, cell in grid.points()
-        if cell.value is not None
-        for point in [(x.key, y.key)]
-    }
-    return GridEvidence(cells, items_of(grid), same_items(grid, shares), repeated)
-
-
-def _of_cell(
-    grid: Grid,
-    point: Point,
-    cell: Cell,
-    counts: Counts | None,
-    shares: Shares | None,
-    repeated: bool,
-) -> CellEvidence:
-    """What is known of a cell that has a value.
+def _of_grid(grid: Grid, given: Ints) -> Evidence:
+    """What is known of a grid that is no aggregate.
 
     Args:
-        repeated: Whether cells of the grid are means of repeats.
+        given: Its counts.
     """
-    scale = share_scale(grid.study)
-    unit = scale or 1
-    value = float(cell.value or 0) / unit
-    spread = None
-    if cell.stderr is not None and not (repeated and not cell.stderr):
-        over = clusters(grid.study, grid.levels, point, cell)
-        spread = Spread(float(cell.stderr) / unit, over)
-    elif shares is not None and len(shares.values) > 1:
-        spread = mean_spread(shares.values)
-    share = counts[0] / counts[1] if counts else value
-    n = trials(grid, cell) if repeated else None
-    if counts is None and n is not None and scale is not None and 0 <= value <= 1:
-        counts = (value * n, n)  # As if the trials of the repeats were one sample.
-    few = repeated and cell.repeats < FEWEST
-    ends = (float(cell.ends[0]) / unit, float(cell.ends[1]) / unit) if cell.ends else None
-    return CellEvidence(share, counts, spread, shares, few, ends if cell.repeats < FEWEST else None)
+    cells, scale = grid.columns, share_scale(grid.study)
+    shares = shares_by_item(grid)
+    by_row = [*map(shares.get, grid.keys)] if shares else [None] * len(cells)
+    repeated = bool((cells.repeats > 1).any())
+    value = cells.value.floats / (scale or 1)
+    stderr, clusters = cells.stderr.floats / (scale or 1), _known(clusters_of(grid))
+    if repeated:
+        stderr = np.where(stderr > 0, stderr, np.nan)
+    for row, share in enumerate(by_row):
+        if share is not None and len(share.values) > 1 and np.isnan(stderr[row]):
+            spread = mean_spread(share.values)
+            stderr[row], clusters[row] = spread.stderr, len(share.values)
+    counts = _known(given)
+    value = np.where(np.isnan(counts[:, 1]), value, counts[:, 0] / counts[:, 1])
+    if repeated and scale is not None:
+        # As if the trials of the repeats were one sample.
+        n = np.where((value >= 0) & (value <= 1), _known(grid.trials), np.nan)
+        counts = np.where(np.isnan(counts), np.stack([value * n, n], axis=-1), counts)
+    few = cells.repeats < FEWEST
+    ends = np.stack([cells.low.floats, cells.high.floats], axis=-1) / (scale or 1)
+    items = items_of(grid)
+    basis: Basis = ""
+    if repeated:
+        basis = "repeats"
+    elif not np.isnan(stderr[cells.value.known]).all():
+        basis = "stderr"
+    elif not np.isnan(counts).all():
+        basis = "items" if items else "trials"
+    return Evidence(
+        value,
+        counts,
+        stderr,
+        clusters,
+        by_row,
+        few & repeated,
+        np.where(few[:, None], ends, np.nan),
+        basis,
+        items,
+        same_items(grid, shares),
+    )
 
 
-def _of_mean(grid: Grid, facet: Factor, parts: Sequence[Evidence]) -> Evidence:
-    study, scale = grid.study, share_scale(grid.study) or 1
-    shown = {
-        (x.key, y.key): float(cell.value) / scale
-        for x, y, cell in grid.points()
-        if cell.value is not None
-    }
-    # Items belong to the levels of one facet: levels of another are asked the same ones.
-    same = None if study.trials is None else study.trials.items != facet.id
-    return AggregateEvidence(shown, parts, study.replicates == facet.id, same)
+def _of_mean(grid: Grid, facet: str, parts: tuple[Evidence, ...]) -> Evidence:
+    """What is known of a mean over the levels of a facet."""
+    study, cells = grid.study, len(grid.columns)
+    shown = grid.columns.value.floats / (share_scale(study) or 1)
+    unknown = np.any([np.isnan(part.value) for part in parts], axis=0)
+    value = np.where(unknown, np.nan, shown)
+    replicates = study.replicates == facet
+    few = replicates and len(parts) < FEWEST
+    none = np.broadcast_to(np.nan, (cells, 2))
+    ends = none
+    if few and len(parts) > 1:
+        of = [np.where(np.isnan(value), np.nan, part.value) for part in parts]
+        ends = np.stack([np.min(of, axis=0), np.max(of, axis=0)], axis=-1)
+    return Evidence(
+        value,
+        none,
+        none[:, 0],
+        none[:, 0],
+        (),
+        np.broadcast_to(few, cells),
+        ends,
+        "replicates" if replicates else "parts",
+        # Items belong to the levels of one facet: levels of another are asked the same ones.
+        same_items=None if study.trials is None else study.trials.items != facet,
+        parts=parts,
+    )
+
+
+def _known(numbers: Ints) -> Floats:
+    """Whole numbers as floats; nan for `UNKNOWN`."""
+    return np.where(numbers == UNKNOWN, np.nan, numbers)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 
 from gridatlas.analysis.table import Codes, Factor, Floats, Metric, Table
 from gridatlas.model import study as model
-from gridatlas.model.study import STATES, Reading, Study, inline
+from gridatlas.model.study import STATES, Outcomes, Reading, Study, inline
 from gridatlas.table.choose import choose
 from gridatlas.table.coded import Coded
-from gridatlas.table.items import share_scale
+from gridatlas.table.items import outcomes_in, share_scale
 from gridatlas.table.study_table import ABSENT, Columns, StudyTable
 
 MOST_PRINTED = 6
 """Decimals that somebody prints; a program's floats have more."""
+MOST_OUTCOMES = 2_000_000
+"""Outcomes up to which they are tested item by item; more are tested as counts."""
+ITEM = "item"
+"""The factor of the items whose outcomes are known."""
 FAILED = [STATES.index(state) for state in ("failed", "oom")]
 
 
@@ -23,13 +28,19 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
     """What was measured, a row per value: of cells with repeats, one of each.
 
     Args:
-        shown: The chosen cells, without computed aggregates; `choose` gives them, too.
+        shown: The chosen cells, as `choose` gives them; aggregates count where there is nothing
+            else.
     """
     table = choose(study) if shown is None else shown
     at, columns, levels = _rows(study, table)
     failed = np.isin(columns.state, FAILED)
     rows = np.flatnonzero(columns.value.known | failed)
     at, columns = at[rows], columns[rows]
+    failed = failed[rows]
+    by_item = None if _repeats(study, levels) else _by_item(study, table, at, columns)
+    if by_item is not None:
+        of, items, shares = by_item
+        at, columns, failed = at[of], columns[of], failed[of]
     codes, factors = _places(study, table, at), {}
     for factor in (*study.varied, *study.facets):
         factors[factor.id] = _factor(study, factor)
@@ -38,13 +49,39 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
         codes[name] = keys.codes.astype(np.intp)
         label = name.replace("_", " ")
         factors[name] = Factor(label, tuple(keys.kinds), study.roles.get(name, "replicate"))
+    if by_item is not None:
+        codes[ITEM], labels = items.codes.astype(np.intp), tuple(items.kinds)
+        factors[ITEM] = Factor("question", labels, "item")
+        return Table(
+            factors,
+            codes,
+            shares,
+            _metric(study, columns),
+            None,
+            None,
+            failed,
+            study.cells == "runs",
+        )
     n = columns.n.astype(float)
     by_grid = [study.trials_at(levels) or 0 for levels in table.grids]
     if any(by_grid):
         n = np.where(n > 0, n, np.array(by_grid, float)[at // max(1, table.size)])
     n[n <= 0] = np.nan
+    return Table(
+        factors,
+        codes,
+        columns.value.floats,
+        _metric(study, columns),
+        n if np.isfinite(n).any() else None,
+        _successes(study, columns, n),
+        failed,
+        study.cells == "runs",
+    )
+
+
+def _metric(study: Study, columns: Columns) -> Metric:
     about = study.metric
-    metric = Metric(
+    return Metric(
         about.name,
         about.unit,
         about.better or "higher",
@@ -52,22 +89,56 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
         about.decimals if columns.value.most_places <= MOST_PRINTED else None,
         float(about.range[1]) if about.range else (100.0 if about.unit == "%" else None),
     )
-    return Table(
-        factors,
-        codes,
-        columns.value.floats,
-        metric,
-        n if np.isfinite(n).any() else None,
-        _successes(study, columns, n),
-        failed[rows],
-        study.cells == "runs",
+
+
+def _repeats(study: Study, levels: Mapping[str, Coded[str]]) -> bool:
+    """Whether replicates speak for others, so that items are only averaged."""
+    several = (
+        sum(level.aggregate is None for level in facet.levels) > 1
+        for facet in study.facets
+        if study.roles.get(facet.id) == "replicate"
     )
+    return bool(levels) or any(several) or ITEM in study.roles
+
+
+def _by_item(
+    study: Study, table: StudyTable, at: Codes, columns: Columns
+) -> tuple[Codes, Coded[str], Floats] | None:
+    """The rows with an entry for each of their items, the items, and what each gave.
+
+    None unless the runs of all values have their outcomes.
+    """
+    scale = share_scale(study)
+    if not study.runs or scale is None:
+        return None
+    failed = Outcomes(("",), (1,), (0,))
+    found = [
+        outcomes_in(study, place, run) if known else failed
+        for place, run, known in zip(
+            table.places(at), columns.run, columns.value.known.tolist(), strict=True
+        )
+    ]
+    given = [of for of in found if of is not None]
+    sizes = [len(of.items) for of in given]
+    if len(given) < len(found) or sum(sizes) > MOST_OUTCOMES:
+        return None
+    rows = np.repeat(np.arange(len(at)), sizes)
+    correct, samples = (
+        np.array([*chain.from_iterable(getattr(of, name) for of in given)], float)
+        for name in ("correct", "samples")
+    )
+    shares = np.where(columns.value.known[rows], scale * correct / samples, np.nan)
+    return rows, Coded.of(chain.from_iterable(of.items for of in given)), shares
 
 
 def _rows(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str, Coded[str]]]:
     """Places in the shown table, what is known at each, and what tells rows of a cell apart."""
     repeated = [reading for reading in study.accounts if reading.repeats is not None]
-    shown = np.flatnonzero(table.columns.state != ABSENT)
+    present = table.columns.state != ABSENT
+    parts_of = [any(level.aggregate for level in study.levels_of(of)) for of in table.grids]
+    measured = present & ~np.repeat(np.array(parts_of, bool), table.size)
+    has_parts = table.columns.value.known[measured].any()
+    shown = np.flatnonzero(measured if has_parts else present)
     if not repeated:
         return shown, table.columns[shown], {}
     names = list(dict.fromkeys(name for each in repeated for name in _levels(each)))

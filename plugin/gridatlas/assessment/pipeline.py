@@ -38,7 +38,7 @@ def load_study(
     before = file_signatures(folder)
     study, found = _checked(folder, name)
     progress(f"read {folder.name}")
-    if study is None or not any(reading.cells for reading in study.readings):
+    if study is None or not any(reading.table for reading in study.readings):
         return tuple(found)
     chosen = choose(study)
     checks = check_study(study, chosen)

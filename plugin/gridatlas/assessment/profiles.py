@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.assessment.uncertainty import Ends, GridUncertainty
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, known
 from gridatlas.model.study import Level
 from gridatlas.table.items import Basis
 from gridatlas.table.study_table import Grid
@@ -73,9 +73,9 @@ def profiles(grid: Grid, uncertainty: GridUncertainty) -> Profiles:
     basis, n = uncertainty.basis, uncertainty.replicates
     method = METHODS[basis].format(n=n) if basis else ""
     return Profiles(
-        _means(grid.study.x.levels, columns, uncertainty.x_means),
-        _means(grid.study.y.levels, rows, uncertainty.y_means),
-        method if uncertainty.x_means or uncertainty.y_means else "",
+        _means(grid.study.x.levels, columns, as_pairs(uncertainty.x_means)),
+        _means(grid.study.y.levels, rows, as_pairs(uncertainty.y_means)),
+        method if any(known(of).any() for of in (uncertainty.x_means, uncertainty.y_means)) else "",
     )
 
 
@@ -88,11 +88,11 @@ def cell_method(uncertainty: GridUncertainty) -> str:
 def _means(
     levels: Sequence[Level],
     lines: Iterable[Sequence[Decimal | None]],
-    intervals: Mapping[str, Ends],
+    intervals: Sequence[Ends | None],
 ) -> tuple[LevelMean, ...]:
     means = []
-    for level, line in zip(levels, lines, strict=True):
+    for level, line, interval in zip(levels, lines, intervals, strict=True):
         of = [value for value in line if value is not None]
         mean = float(sum(of, Decimal(0)) / len(of)) if of else None
-        means.append(LevelMean(level, len(of), mean, intervals.get(level.key)))
+        means.append(LevelMean(level, len(of), mean, interval))
     return tuple(means)

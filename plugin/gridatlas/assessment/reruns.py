@@ -19,9 +19,9 @@ from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import MISSING, Cell, Levels, Point, Progress, Run, Study
 from gridatlas.statistics.interval import Interval, verdict
-from gridatlas.table.grids import Results
+from gridatlas.table.grids import Results, readings_by_cell
 from gridatlas.table.items import CELLS_UP_TO, clusters, too_large, trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import UNKNOWN, Grid
 
 Verdict = Literal["agrees", "differs", "too few to tell", "not testable", "running", "not run"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -182,20 +182,15 @@ def reproduction(results: Results, cache_folder: Path | None = None) -> Reproduc
     pairs = [(grid, _again(study, grid)) for grid in grids]
     intervals = _intervals(study, pairs, cache_folder)
     running = _running(study)
-    more = {levels for reading in study.reruns for levels in reading.cells.grids} - {*results.grids}
-    n = [
-        trials(grid, cell)
-        for grid in grids
-        for _, _, cell in grid.points()
-        if cell.value is not None
-    ]
+    more = {levels for reading in study.reruns for levels in reading.table.grids} - {*results.grids}
+    n = [number for grid in grids for number in grid.trials[grid.columns.value.known].tolist()]
     return Reproduction(
         study,
         tuple(_rerun(grid, again, intervals, running) for grid, again in pairs),
         more=tuple(
             " | ".join(level.label for level in study.levels_of(levels)) for levels in sorted(more)
         ),
-        trials=None if None in n else sum(number for number in n if number is not None),
+        trials=None if UNKNOWN in n else sum(n),
     )
 
 
@@ -205,7 +200,7 @@ def _own(results: Results) -> Iterator[Own]:
     for levels, grid in results.grids.items():
         if grid.aggregate:
             continue
-        measured = [(x.key, y.key) for x, y, cell in grid.points() if cell.value is not None]
+        measured = grid.points_at(grid.columns.value.known)
         waiting = [point for at, point in running if at == levels and point not in measured]
         yield Own(grid, len(measured), len(waiting), len(study.x.levels) * len(study.y.levels))
 
@@ -223,15 +218,12 @@ def _running(study: Study) -> dict[tuple[Levels, Point], Progress]:
 def _again(study: Study, grid: Grid) -> Grid:
     """The cells of a grid as the first measured reading gives them that has a value."""
 
-    def chosen(point: Point) -> Cell:
-        given = [
-            rerun.cells[at] for rerun in study.reruns if (at := (grid.levels, point)) in rerun.cells
-        ]
-        with_value = [cell for cell in given if cell.value is not None]
-        return (with_value or given or [MISSING])[0]
+    def chosen(cells: Sequence[Cell]) -> Cell:
+        with_value = [cell for cell in cells if cell.value is not None]
+        return (with_value or [*cells] or [MISSING])[0]
 
-    points = ((x.key, y.key) for y in study.y.levels for x in study.x.levels)
-    return Grid.of(study, grid.levels, map(chosen, points))
+    given = readings_by_cell(grid, study.reruns)
+    return Grid.of(study, grid.levels, (chosen([cell for _, cell in cells]) for cells in given))
 
 
 def _rerun(
@@ -244,9 +236,7 @@ def _rerun(
     margin = reproduce.margin if reproduce else None
     cells: dict[Point, CellRerun] = {}
     beyond = 0
-    for x, y, published in grid.points():
-        point = (x.key, y.key)
-        measured = again.cell(*point)
+    for point, published, measured in zip(grid.keys, grid.columns, again.columns, strict=True):
         progress = running.get((grid.levels, point))
         computed = intervals.get((grid.levels, point), {"reason": TOO_LARGE})
         beyond += margin is not None and computed.get("width", 0.0) > 2 * float(margin)
@@ -286,12 +276,11 @@ def _intervals(
     inputs = {
         (grid.levels, point): [
             _estimate(grid, cell, point),
-            _estimate(again, again.cell(*point), point),
+            _estimate(again, measured, point),
         ]
         for grid, again in pairs
         if not too_large(study)
-        for x, y, cell in grid.points()
-        for point in [(x.key, y.key)]
+        for point, cell, measured in zip(grid.keys, grid.columns, again.columns, strict=True)
         if cell.value is not None
     }
     if not inputs:

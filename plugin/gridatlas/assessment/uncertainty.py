@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan
 
-from gridatlas.model.study import Levels, Point
+import numpy as np
+
+from gridatlas.model.study import Levels, Point, Study
+from gridatlas.table.coded import Bools
+from gridatlas.table.decimals import Floats, Int8
 from gridatlas.table.differences import Difference
 from gridatlas.table.items import Basis
 from gridatlas.table.study_table import Grid
@@ -15,48 +20,48 @@ ALPHA = 0.05
 CLEARLY = 0.005
 """p up to which a page reports that cells vary less than independent trials would."""
 
+UNTESTED = -1
+
 Ends = tuple[float, float]
 """Low and high end of an interval, in the metric's unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellUncertainty:
-    """One cell, in the metric's unit.
+def known(ends: Floats) -> Bools:
+    """Whether each interval is known.
 
-    Attributes:
-        low, high: 95 % interval: the widest of those that the data gives.
-        trials_low, trials_high: The one as if n trials were independent; None where n is unknown.
-        items_low, items_high: The one for other items of the kind, from the standard error or the
-            number of items; None where neither is known.
-        in_best_set: Whether the cell is in the confidence set for the best; None where that isn't
-            tested.
+    Args:
+        ends: By (interval, 2).
     """
-
-    low: float
-    high: float
-    trials_low: float | None = None
-    trials_high: float | None = None
-    items_low: float | None = None
-    items_high: float | None = None
-    in_best_set: bool | None = None
+    return ~np.isnan(ends[:, 0])
 
 
-@dataclass(frozen=True, slots=True)
+def as_pairs(ends: Floats) -> list[Ends | None]:
+    """The intervals by (interval, 2) one by one; None where one isn't known."""
+    return [None if isnan(low) else (low, high) for low, high in ends.tolist()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GridUncertainty:
-    """The intervals and tests of one grid.
+    """The intervals and tests of one grid, in the metric's unit.
 
     Attributes:
+        ends: 95 % intervals of the cells by (cell, 2), row by row as in `Grid.columns`: the widest
+            of those that the data gives. Here and below nan where there is none.
+        by_trials: The ones as if n trials were independent.
+        by_items: The ones for other items of the kind, from the standard error or the number of
+            items.
+        ranges: Of cells that are means of too few repeats for an interval, lowest and highest of
+            these.
+        may_be_best: Of each cell whether it is in the confidence set for the best: 1 or 0, or
+            `UNTESTED`.
+        x_means, y_means: 95 % intervals of the means at each level, by (level, 2).
+        x_trials, y_trials: The same as if all trials were independent: for the same questions.
         reason: Why nothing can be tested; empty where it is.
         test: Name of the test for the best cells, with what it assumes.
         n: Trials of each cell; None where they differ.
         items, samples: Their factors, where the study's `trials` give them: n = items × samples.
-        cells: Those that have an interval.
-        x_means, y_means: 95 % intervals of the means at each level, by its key.
-        x_trials, y_trials: The same as if all trials were independent: for the same questions.
         basis: What the intervals come from.
         replicates: Number of repeats that a mean over repeats is of.
-        ranges: Of cells that are means of too few repeats for an interval, lowest and highest of
-            these.
         same_items: Whether all cells were asked the same items; None where unknown.
         level: One-sided level at which a cell leaves the set for the best.
         chi2, df, p: Pearson's χ² test that all cells have the same share; None where untested.
@@ -66,6 +71,15 @@ class GridUncertainty:
         paired: Whether cells are tested against one another item by item.
     """
 
+    ends: Floats
+    by_trials: Floats
+    by_items: Floats
+    ranges: Floats
+    may_be_best: Int8
+    x_means: Floats
+    y_means: Floats
+    x_trials: Floats
+    y_trials: Floats
     reason: str = ""
     test: str = ""
     n: int | None = None
@@ -76,21 +90,39 @@ class GridUncertainty:
     df: int | None = None
     p: float | None = None
     alike: bool = False
-    cells: Mapping[Point, CellUncertainty] = field(default_factory=dict)
-    x_means: Mapping[str, Ends] = field(default_factory=dict)
-    y_means: Mapping[str, Ends] = field(default_factory=dict)
-    x_trials: Mapping[str, Ends] = field(default_factory=dict)
-    y_trials: Mapping[str, Ends] = field(default_factory=dict)
     paired: bool = False
     basis: Basis = ""
     replicates: int | None = None
-    ranges: Mapping[Point, Ends] = field(default_factory=dict)
     same_items: bool | None = None
+
+    @classmethod
+    def unknown(cls, study: Study, reason: str = "") -> GridUncertainty:
+        """That of a grid of which no interval is known."""
+        x, y = len(study.x.levels), len(study.y.levels)
+        of_cells, of_x, of_y = (np.broadcast_to(np.nan, (size, 2)) for size in (x * y, x, y))
+        untested = np.broadcast_to(np.int8(UNTESTED), x * y)
+        cells = (of_cells, of_cells, of_cells, of_cells, untested)
+        return cls(*cells, of_x, of_y, of_x, of_y, reason)
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that have an interval."""
+        return int(known(self.ends).sum())
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether a cell is a mean of too few repeats."""
+        return bool(known(self.ranges).any())
+
+    @property
+    def best_set(self) -> Bools:
+        """Whether each cell is in the confidence set for the best."""
+        return np.equal(self.may_be_best, 1)
 
     @property
     def best_set_size(self) -> int:
         """Number of cells in the confidence set for the best."""
-        return sum(bool(cell.in_best_set) for cell in self.cells.values())
+        return int(self.best_set.sum())
 
     @property
     def tested_by(self) -> str:

@@ -229,7 +229,7 @@ def _downloads(
 ) -> Mapping[str, str | bytes]:
     """A grid's files by their paths, but for its page for frames."""
     grid, path, figure = embed.grid, grid_path(embed.grid), embed.figure
-    uncertainty = figure.uncertainty or GridUncertainty()
+    uncertainty = figure.uncertainty or GridUncertainty.unknown(grid.study)
     files = {f"{path}.{file.ending}": file.write(figure, drawing) for file in FORMATS}
     return files | {
         f"{path}.best.svg": best_badge(grid, uncertainty),

@@ -49,7 +49,7 @@ def best_badge(grid: Grid, uncertainty: GridUncertainty) -> str:
     # A badge has no room for doubt; its title has.
     doubt = f"; {undisputed}" if undisputed else ""
     if uncertainty.best_set_size:
-        number = many(len(uncertainty.cells), "cell")
+        number = many(uncertainty.cells, "cell")
         doubt += f". {uncertainty.best_set_size} of {number} may be the {extreme}"
     if uncertainty.best_set_size > 1:
         value = message.partition(" at ")[0]
@@ -64,11 +64,10 @@ def reproduced_badge(grid: Grid, reproduction: Reproduction | None) -> str:
     `measured | 20 of 20 cells`.
     """
     label = "reproduced"
-    own = sum(bool(cell.run) and cell.value is not None for _, _, cell in grid.points())
+    cells = grid.columns
+    own = int((cells.run.are(bool) & cells.value.known).sum())
     if own:
-        return _badge(
-            grid, "measured", f"{own} of {many(sum(map(len, grid.cells)), 'cell')}", VALUE
-        )
+        return _badge(grid, "measured", f"{own} of {many(len(cells), 'cell')}", VALUE)
     rerun = reproduction.of(grid.levels) if reproduction else None
     if rerun is None or not rerun.begun:
         return _badge(grid, label, "not run", NOTHING)

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.binning import Block, Layout, Shown, block_at, draw_blocks, gather, layout_of
 from gridatlas.charts.description import (
     IN_DISPUTE,
@@ -27,6 +25,7 @@ from gridatlas.charts.heatmap import (
     CellMark,
     Heatmap,
     Subject,
+    reading_order,
     region_edges,
     rows_from_top,
 )
@@ -37,12 +36,12 @@ from gridatlas.model.format import (
     many,
     value_with_unit,
 )
-from gridatlas.model.study import STATES, Level, Point, Study, point_slug
+from gridatlas.model.study import STATES, Point, point_slug
 from gridatlas.table.coded import Coded
 from gridatlas.table.decimals import Decimals
 from gridatlas.table.differences import Difference
-from gridatlas.table.study_table import Grid
-from gridatlas.table.summary import summarise
+from gridatlas.table.study_table import DISPUTED, Grid
+from gridatlas.table.summary import best_points, summarise
 
 
 def draw_grid(
@@ -68,7 +67,7 @@ def draw_grid(
         partial(format_value, decimals=metric.decimals or 0),
         metric.falls,
     )
-    best = GridCells(grid).best
+    best = best_points(grid)
     best_set = _proper(best_set, grid)
     if blocks is None:
         return _with_marks(_draw_cells(subject, _shown(grid)), grid, best, best_set)
@@ -94,9 +93,9 @@ def _with_marks(
     """A grid's heatmap with its best, disputed and possibly best cells marked."""
     outline = heatmap.printed or len(best) <= OUTLINED_UP_TO
     marks = []
-    for mark, (x, y, cell) in zip(heatmap.marks, _from_top(grid.study, grid.points()), strict=True):
-        point = (x.key, y.key)
-        disputed = cell.value is not None and cell.state == "disputed"
+    in_dispute = (grid.columns.value.known & (grid.columns.state == DISPUTED)).tolist()
+    for mark, row in zip(heatmap.marks, reading_order(grid.study), strict=True):
+        point, disputed = grid.keys[row], in_dispute[row]
         label = mark.label + (IN_DISPUTE if disputed else "")
         label += f", {grid.study.extreme}" if point in best else ""
         label += ", may be the best" if point in best_set - best else ""
@@ -182,12 +181,10 @@ def _draw(subject: Subject, shown: Shown) -> Heatmap:
 def _draw_cells(subject: Subject, shown: Shown) -> Heatmap:
     study = subject.study
     rows = rows_from_top(study.y)
-    places = [(x, y) for y in study.y.levels for x in study.x.levels]
-    points = (
-        (*place, entry) for place, entry in zip(places, zip(*shown, strict=True), strict=True)
-    )
-    marks = []
-    for x, y, (value, absent) in _from_top(study, points):
+    places = ((x, y) for y in rows for x in study.x.levels)
+    cells, marks = [*zip(*shown, strict=True)], []
+    for (x, y), row in zip(places, reading_order(study), strict=True):
+        value, absent = cells[row]
         text = "" if value is None else subject.text_of(value)
         words = _absence(absent) if value is None else value_with_unit(text, subject.unit)
         marks.append(
@@ -207,14 +204,6 @@ def _draw_cells(subject: Subject, shown: Shown) -> Heatmap:
         [level.label for level in rows],
         region_edges(study, rows),
     )
-
-
-def _from_top(study: Study, points: Iterable[tuple[Level, Level, Any]]) -> list[Any]:
-    """Points in reading order: from the top row down."""
-    rows: dict[str, list[Any]] = {}
-    for point in points:
-        rows.setdefault(point[1].key, []).append(point)
-    return [point for y in rows_from_top(study.y) for point in rows[y.key]]
 
 
 def _absence(reason: str) -> str:

@@ -35,8 +35,7 @@ class ForestRow:
         name: The benchmark, or the level that is compared.
         value: First minus second level, in the metric's unit.
         interval: The 95 % interval of the test that decides; None where nothing can be tested.
-        wide: The one of a wider scope; None where there is none.
-        scope, wide_scope: What they hold for, in words; empty without.
+        scope: What it holds for, in words: `for other seeds (3 here)`.
         text: The difference and its interval in words, or why there is none.
         label: The row in words, for a screen reader.
         certainty: Grade of the difference in words, adjusted for the number of rows.
@@ -47,9 +46,7 @@ class ForestRow:
     name: str
     value: float
     interval: Ends | None
-    wide: Ends | None
     scope: str
-    wide_scope: str
     text: str
     label: str
     certainty: str = ""
@@ -66,7 +63,6 @@ class Forest(Plot):
         row_title: What the rows are.
         first, second: Names of the levels; the first may differ from row to row, and is then empty.
         better: Which values of the metric are better.
-        assumes: What the intervals take for granted, each once.
         alike: The largest difference that doesn't matter, in the metric's unit; None without one.
     """
 
@@ -81,30 +77,19 @@ class Forest(Plot):
     better: str
     decimals: int
     rows: tuple[ForestRow, ...]
-    assumes: tuple[str, ...] = ()
     alike: float | None = None
 
     @property
     def columns(self) -> Column:
         """The heads of its data table."""
-        heads = (self.row_title, self.x_title, "95 % interval", "It holds for")
-        return (*heads, *(["For a wider scope"] if self._wide else []), "Difference shown")
-
-    @property
-    def _wide(self) -> bool:
-        return any(row.wide for row in self.rows)
+        return (self.row_title, self.x_title, "95 % interval", "It holds", "Difference shown")
 
     def table(self) -> list[Column]:
         """The rows of its data table."""
-        found = []
-        for row in self.rows:
-            texts = [row.name, self.signed(row.value), self._ends(row.interval), row.scope]
-            if self._wide:
-                wide = self._ends(row.wide)
-                texts.append(f"{wide}, for {row.wide_scope}" if row.wide_scope else wide)
-            texts.append(row.certainty)
-            found.append(tuple(texts))
-        return found
+        return [
+            (row.name, self.signed(row.value), self._ends(row.interval), row.scope, row.certainty)
+            for row in self.rows
+        ]
 
     def signed(self, value: float) -> str:
         """A difference with its sign."""
@@ -121,9 +106,7 @@ class Forest(Plot):
                 "row": row.name,
                 "difference": row.value,
                 **dict(zip(("interval_low", "interval_high"), row.interval or none, strict=True)),
-                "holds_for": row.scope,
-                **dict(zip(("wider_low", "wider_high"), row.wide or none, strict=True)),
-                "wider_holds_for": row.wide_scope,
+                "holds": row.scope,
                 "difference_shown": row.certainty,
             }
             for row in self.rows
@@ -154,7 +137,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         "height": ROW * len(forest.rows),
     }
     drawn = [row for row in forest.rows if row.interval]
-    ends = [0.0, *(end for row in drawn for end in (*(row.interval or ()), *(row.wide or ())))]
+    ends = [0.0, *(end for row in drawn for end in (row.interval or ()))]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     data["zero"].append({"value": 0})
     if forest.alike is not None:
@@ -175,13 +158,11 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         }
         data["points"].append(look | {"value": row.value})
         data["intervals"].append(look | as_data(row.interval))
-        if row.wide:
-            data["wide"].append(look | as_data(row.wide))
     spec = filled_in(spec, data)
     domain = list(padded(ends))
     for layer in spec["layer"]:
         encoding = layer["encoding"]
-        if layer["name"] in ("alike", "zero", "wide", "intervals", "points"):
+        if layer["name"] in ("alike", "zero", "intervals", "points"):
             encoding["x"]["title"] = drawable_text(forest.x_title, TITLE_LIMIT)
             encoding["x"]["scale"]["domain"] = domain
         if "y" in encoding:

@@ -209,6 +209,13 @@ def rows_from_top(factor: Factor) -> tuple[Level, ...]:
     return factor.levels[::-1] if factor.direction == "up" else factor.levels
 
 
+def reading_order(study: Study) -> list[int]:
+    """The rows of a grid's cells from the top of the heatmap down."""
+    across, down = len(study.x.levels), range(len(study.y.levels))
+    lines = reversed(down) if study.y.direction == "up" else down
+    return [line * across + column for line in lines for column in range(across)]
+
+
 def with_overrides(
     heatmap: Heatmap,
     title: str,

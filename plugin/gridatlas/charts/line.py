@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any, Literal
 
-from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs
 from gridatlas.charts.description import without_value
 from gridatlas.charts.picture import Chart, Expected, Specification
 from gridatlas.charts.plotting import (
@@ -108,17 +108,14 @@ class Line:
         """`R1-Qwen | AIME24, local window size 2000`."""
         return f"{self.grid.label}, {inline(self.across.label)} {self.level.label}"
 
-    def cells(self) -> list[tuple[Level, Cell, CellUncertainty | None]]:
+    def entries(self) -> list[tuple[Level, Cell, Ends | None]]:
         """Its cells, in the order of their levels, with their intervals where these are known."""
-        intervals = self.uncertainty.cells
-        points = (
-            (
-                level,
-                (level.key, self.level.key) if self.axis == "row" else (self.level.key, level.key),
-            )
-            for level in self.along.levels
+        across, at = len(self.grid.study.x.levels), self.across.place(self.level.key)
+        of = (
+            slice(at * across, (at + 1) * across) if self.axis == "row" else slice(at, None, across)
         )
-        return [(level, self.grid.cell(*point), intervals.get(point)) for level, point in points]
+        intervals = as_pairs(self.uncertainty.ends[of])
+        return [*zip(self.along.levels, self.grid.columns[of], intervals, strict=True)]
 
 
 def line_domain(lines: Iterable[Line]) -> tuple[float, float]:
@@ -126,9 +123,9 @@ def line_domain(lines: Iterable[Line]) -> tuple[float, float]:
     reached = [
         number
         for line in lines
-        for _, cell, interval in line.cells()
+        for _, cell, interval in line.entries()
         if cell.value is not None
-        for number in (float(cell.value), *((interval.low, interval.high) if interval else ()))
+        for number in (float(cell.value), *(interval or ()))
     ]
     low, high = min(reached, default=0.0), max(reached, default=0.0)
     return (low, high) if low < high else (low - 0.5, high + 0.5)
@@ -144,7 +141,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
     metric = study.metric
     decimals = metric.decimals or 0
     points = []
-    for level, cell, interval in line.cells():
+    for level, cell, interval in line.entries():
         where = f"{line.along.label} {level.label}"
         if cell.value is None:
             words = f"no value ({STATE_LABELS[cell.state]})"
@@ -155,12 +152,12 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
         if cell.state == "disputed":
             words += " (disputed)"
         if interval:
-            words += f", 95 % interval {between(interval.low, interval.high, study)}"
+            words += f", 95 % interval {between(*interval, study)}"
         points.append(
             LinePoint(
                 level.label,
                 float(cell.value),
-                (interval.low, interval.high) if interval else None,
+                interval,
                 text,
                 f"{where}: {words}",
             )
@@ -178,7 +175,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
 
 def _described(line: Line, title: str) -> str:
     metric = line.grid.study.metric
-    values = [cell.value for _, cell, _ in line.cells() if cell.value is not None]
+    values = [cell.value for _, cell, _ in line.entries() if cell.value is not None]
     along = inline(line.along.label)
     if not values:
         return f"{title}: a line along {along} without any value."
@@ -187,7 +184,7 @@ def _described(line: Line, title: str) -> str:
     high = value_with_unit(format_value(max(values), decimals), metric.unit)
     absent = len(line.along.levels) - len(values)
     disputed = sum(
-        cell.value is not None and cell.state == "disputed" for _, cell, _ in line.cells()
+        cell.value is not None and cell.state == "disputed" for _, cell, _ in line.entries()
     )
     return (
         f"{title}: {metric.name} from {low} to {high} along {along}."

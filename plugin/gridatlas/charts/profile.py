@@ -62,7 +62,6 @@ class Profile(Plot):
         factor: Its name within a sentence.
         y_title: What the values are, with their unit.
         metric: The metric with its unit.
-        untested: Why the answer tests nothing; empty where it does.
         kind: What each line is.
         levels: Labels, ordered where they are numbers.
         band: Half the width of the typical 95 % interval of a point; None where none is known.
@@ -71,7 +70,6 @@ class Profile(Plot):
         other: Name of the other axis within a sentence.
         rows, rows_of: Over how many of its levels the means are: those of which no value is
             missing.
-        p, grade: Of the test of this axis in the answer; None and empty where it has none.
     """
 
     KIND = "profile"
@@ -93,9 +91,6 @@ class Profile(Plot):
     other: str = ""
     rows: int = 0
     rows_of: int = 0
-    untested: str = ""
-    p: float | None = None
-    grade: str = ""
 
     @property
     def columns(self) -> Column:

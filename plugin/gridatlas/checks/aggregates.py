@@ -229,7 +229,7 @@ def check_shown_aggregates(study: Study, chosen: StudyTable) -> list[CheckResult
     for index, factor in enumerate(study.facets):
         if len(study.accounts) < 2 or not any(level.aggregate for level in factor.levels):
             continue
-        for levels, point in dict.fromkeys(at for view in study.accounts for at in view.cells):
+        for levels, point in dict.fromkeys(at for it in study.accounts for at in it.table):
             if not factor.level(levels[index]).aggregate:
                 continue
             shown = chosen[levels, point]
@@ -237,7 +237,7 @@ def check_shown_aggregates(study: Study, chosen: StudyTable) -> list[CheckResult
                 continue
             for level in factor.levels:
                 at = (*levels[:index], level.key, *levels[index + 1 :]), point
-                own = readings[shown.reading].cells.get(at)
+                own = readings[shown.reading].table.get(at)
                 if level.aggregate or own is None or own.value is None:
                     continue
                 if chosen[at].value not in (None, own.value):

@@ -106,8 +106,9 @@ def _of_repeats(view: ReadingView) -> list[CheckResult]:
     values: list[Decimal] = []
     has_trials = differ = False
     for sheet in view.sheets:
-        means = sheet.columns[sheet.columns.repeats > 1]
-        if len(means):
+        repeated = sheet.columns.repeats > 1
+        if repeated.any():
+            means = sheet.columns[repeated]
             differ = differ or means.low.exact() != means.high.exact()
             has_trials = has_trials or bool((means.n != UNKNOWN).any())
             cells = [*sheet.values(computed=True)]

@@ -15,6 +15,7 @@ from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, cells_text, decimals_text, of_values, plain
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Point
+from gridatlas.table.decimals import Decimals
 
 MOST_DIGITS = 6
 """Digits of a value up to which a person types it, or a figure prints it."""
@@ -78,6 +79,19 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
         levels: _usual(grid.times) if grid.times.total() >= 3 else usual
         for levels, grid in printed.items()
     }
+    # Each value counts once: where most are 100.0, a rare 98.75 isn't an exception.
+    apart = [levels for levels in printed if own[levels] != usual]
+    alike = Decimals.joined([grid.sheet.printed for grid in printed.values()])
+    others = Decimals.joined(
+        [
+            grid.sheet.printed.with_other_places(own[levels], usual)
+            for levels, grid in printed.items()
+        ]
+    )
+    if others.distinct() * 5 > alike.distinct() or len(apart) * 5 > len(printed):
+        statement = f"The {total} values have {decimals_text(every)}."
+        strength = "Too many values differ: there is no usual number of decimals to compare with."
+        return [view.result("decimals", printed, statement, strength, outcome="not testable")]
     # Only grids of which some values differ are read value by value.
     odd = {
         levels: grid.unlike(own[levels], usual) if {*grid.times} - {own[levels], usual} else {}
@@ -85,13 +99,7 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     }
     unlike = {kind.text for kinds in odd.values() for kind in kinds}
     texts = {kind.text for grid in printed.values() for kind in grid.places} if unlike else set()
-    apart = [levels for levels in printed if own[levels] != usual]
     statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
-    # Each value counts once: where most are 100.0, a rare 98.75 isn't an exception.
-    if len(unlike) * 5 > len(texts) or len(apart) * 5 > len(printed):
-        statement = f"The {total} values have {decimals_text(every)}."
-        strength = "Too many values differ: there is no usual number of decimals to compare with."
-        return [view.result("decimals", printed, statement, strength, outcome="not testable")]
     if unlike and any(map(_is_long, texts)):
         statement = f"The {total} values have {decimals_text(every)}."
         return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]

@@ -96,7 +96,7 @@ def _unused(study: Study, index: int, findings: Iterable[Finding]) -> Problem:
 def _finding_problem(study: Study, finding: Finding) -> Problem:
     reading = next((reading for reading in study.readings if reading.id == finding.reading), None)
     lines = (
-        [reading.cells[finding.levels, point].line for point in finding.cells] if reading else []
+        [reading.table[finding.levels, point].line for point in finding.cells] if reading else []
     )
     label = " | ".join(level.label for level in study.levels_of(finding.levels))
     return Problem(

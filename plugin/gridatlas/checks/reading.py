@@ -16,7 +16,8 @@ from gridatlas.model.format import places_of
 from gridatlas.model.problems import Severity
 from gridatlas.model.study import Cell, Levels, Point, Reading, Study
 from gridatlas.table.coded import Coded, Codes, Rows, combine
-from gridatlas.table.study_table import UNKNOWN, Columns, StudyTable
+from gridatlas.table.decimals import Decimals
+from gridatlas.table.study_table import UNKNOWN, Columns, StudyTable, or_none
 
 Axis = Literal["row", "column"]
 Line = Sequence[tuple[Point, Decimal | None]]
@@ -79,10 +80,16 @@ class Sheet:
         """Whether a cell with a value has its number of trials."""
         return bool((self.columns.n[self.columns.value.known] != UNKNOWN).any())
 
+    @cached_property
+    def printed(self) -> Decimals:
+        """The values that a source prints."""
+        rows = self.columns.value.known & (self.columns.repeats <= 1)
+        return self.columns.value[rows]
+
     @property
     def printed_places(self) -> Counter[int]:
         """How many of the values that a source prints have so many decimals."""
-        column = self.columns.value[self.columns.repeats <= 1]
+        column = self.printed
         plain = np.bincount(column.places[column.places >= 0])
         found = Counter({places: times for places, times in enumerate(plain.tolist()) if times})
         found.update(map(places_of, column.odd_numbers))
@@ -92,13 +99,10 @@ class Sheet:
     def _kinds(self) -> tuple[Rows, Codes, Sequence[Kind]]:
         """The cells with a value, the code of each one's kind, and the kinds."""
         rows = np.flatnonzero(self.columns.value.known)
-        cells = self.columns[rows]
-        n, successes = (
-            Coded.of(column.tolist()).map(lambda number: None if number == UNKNOWN else number)
-            for column in (cells.n, cells.successes)
-        )
-        computed = Coded((cells.repeats > 1).astype(np.int32), (False, True))
-        codes, kinds = combine([cells.value.kinds().map(str), n, successes, computed])
+        cells = self.columns
+        n, successes = (Coded.of(or_none(of[rows])) for of in (cells.n, cells.successes))
+        computed = Coded((cells.repeats[rows] > 1).astype(np.int32), (False, True))
+        codes, kinds = combine([cells.value[rows].kinds().map(str), n, successes, computed])
         return rows, codes, [*map(Kind._make, kinds)]
 
     @property
@@ -176,7 +180,7 @@ class ReadingView:
 
     def part(self, levels: Levels, point: Point) -> Cell | None:
         """The reading's own cell, or the shown one where it has no value."""
-        own = self.account.cells.get((levels, point))
+        own = self.account.table.get((levels, point))
         return own if own and own.value is not None else self.chosen.get((levels, point))
 
     def finding(
@@ -232,7 +236,7 @@ def supplying(chosen: StudyTable) -> frozenset[str]:
 
 def view_of(study: Study, reading: Reading, chosen: StudyTable) -> ReadingView:
     """What the checks see of a reading, its grids in the order of the facets' levels."""
-    table, xs, ys = reading.cells, [*study.x.keys], [*study.y.keys]
+    table, xs, ys = reading.table, [*study.x.keys], [*study.y.keys]
     sheets = (Sheet(of, xs, ys, table.columns[table.rows(of)]) for of in table.grids)
     severity: Severity = "problem" if reading.id in supplying(chosen) else "note"
     return ReadingView(study, reading.id, tuple(sheets), severity, chosen, ends_of(study))

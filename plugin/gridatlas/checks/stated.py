@@ -72,11 +72,11 @@ def check_stated_ranges(view: ReadingView) -> list[CheckResult]:
 def check_disputed(view: ReadingView) -> list[CheckResult]:
     """Disputed cells without a value, those of one grid with one note together."""
     reading = view.account
-    columns = reading.cells.columns
+    columns = reading.table.columns
     rows = np.flatnonzero((columns.state == DISPUTED) & ~columns.value.known)
     rows = rows[np.argsort(columns.line[rows], kind="stable")]
     groups: dict[tuple[Levels, str], list[Point]] = {}
-    for (levels, point), note in zip(reading.cells.places(rows), columns.note[rows], strict=True):
+    for (levels, point), note in zip(reading.table.places(rows), columns.note[rows], strict=True):
         groups.setdefault((levels, note), []).append(point)
     if not groups:
         return []

@@ -48,7 +48,7 @@ class Evaluation:
         Raises:
             ClaimError: For a part that makes no sense.
         """
-        return self._value(self.root)
+        return self.value(self.root)
 
     @property
     def names_others(self) -> bool:
@@ -72,7 +72,12 @@ class Evaluation:
     ) -> ClaimError:
         return ClaimError(message, self.expression, at.start, at.end, expected, example)
 
-    def _value(self, node: tree.Node) -> Value:
+    def value(self, node: tree.Node) -> Value:
+        """The value of a part.
+
+        Raises:
+            ClaimError: For one that makes no sense.
+        """
         try:
             return self._value_of(node)
         except Fault as fault:
@@ -114,7 +119,7 @@ class Evaluation:
         return Lookup(self.scope, self.expression, node, given).grid()
 
     def _numeric(self, node: tree.Node) -> Numbers | Number:
-        value = self._value(node)
+        value = self.value(node)
         if isinstance(value, Numbers | Number):
             return value
         expected = "a number or a grid of numbers"
@@ -146,7 +151,7 @@ class Evaluation:
         return truth
 
     def _truth(self, node: tree.Node, word: str, word_start: int) -> Truth:
-        value = self._value(node)
+        value = self.value(node)
         if isinstance(value, Truth):
             return value
         if isinstance(value, Truths):
@@ -160,7 +165,7 @@ class Evaluation:
     # --- what follows a dot
 
     def _attribute(self, node: tree.Attribute) -> Value:
-        of = self._value(node.of)
+        of = self.value(node.of)
         table = PROPERTIES if node.name in PROPERTY_NAMES else METHODS
         if node.name not in table.get(type(of), ()):
             raise self._not_for(node, of, table)
@@ -170,11 +175,11 @@ class Evaluation:
             return value
         match of:
             case Extreme():
-                levels = self._levels(node)
+                levels = self.chosen(node)
                 return of.all_at(levels) if node.name == "all_at" else of.any_at(levels)
             case Numbers() if node.name in ("trend", "levels"):
                 argument = self._only(node, "the name of an axis in quotes")
-                name = self._value(argument)
+                name = self.value(argument)
                 if not isinstance(name, str):
                     message = f"this is {kind_of(name)}"
                     expected, example = "the name of an axis in quotes", EXAMPLES[node.name]
@@ -188,15 +193,15 @@ class Evaluation:
 
     def _part(self, node: tree.Attribute, of: Numbers | Truths) -> Value:
         if node.name == "at":
-            return of.at(self._levels(node, several=False))
+            return of.at(self.chosen(node, several=False))
         if node.name in ("row", "column"):
             key = self._level(self._only(node, "one level"))
             return of.row(key) if node.name == "row" else of.column(key)
         if not node.arguments:
-            return of.where(self._levels(node))
+            return of.where(self.chosen(node))
         expected = "levels by the names of their axes, or a grid of truths"
         argument = self._only(node, expected)
-        truths = self._value(argument)
+        truths = self.value(argument)
         if not isinstance(truths, Truths):
             raise self._error(argument, f"this is {kind_of(truths)}", expected, EXAMPLES["where"])
         return of.where_true(truths)
@@ -207,7 +212,7 @@ class Evaluation:
                 raise self._error(node, ".not_() takes nothing", "", EXAMPLES["not_"])
             return of.negated()
         argument = self._only(node, "one grid of truths")
-        other = self._value(argument)
+        other = self.value(argument)
         if not isinstance(other, Truths):
             expected = "a grid of truths, such as grid(...) > 50"
             example = EXAMPLES[node.name]
@@ -235,7 +240,8 @@ class Evaluation:
             raise self._error(node, message, what, EXAMPLES[node.name])
         return node.arguments[0]
 
-    def _levels(self, node: tree.Attribute, several: bool = True) -> Chosen:
+    def chosen(self, node: tree.Attribute, several: bool = True) -> Chosen:
+        """The levels that a method names, by the names of their axes."""
         if node.arguments or not node.named:
             message = f".{node.name}(...) takes levels by the names of their axes"
             at = next(iter(node.arguments), node)
@@ -251,7 +257,7 @@ class Evaluation:
     def _level(self, node: tree.Node) -> str:
         if isinstance(node, tree.Items):
             raise self._error(node, "this is a list", "one level", 'grid(model="a")')
-        value = self._value(node)
+        value = self.value(node)
         if isinstance(value, Number) and value.value is not None:
             return format_number(value.value)
         if isinstance(value, str) and value.strip():

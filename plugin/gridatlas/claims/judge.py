@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from gridatlas.analysis import statements
 from gridatlas.claims import tree
 from gridatlas.claims.evaluation import Evaluation
 from gridatlas.claims.grids import Extreme, Truths
@@ -19,6 +20,7 @@ from gridatlas.claims.lookup import Given, Scope
 from gridatlas.claims.names import kind_of
 from gridatlas.claims.tree import ClaimError
 from gridatlas.claims.values import CellNames, Number, Place, Truth
+from gridatlas.model.kinds import KINDS
 from gridatlas.model.problems import Problem, Severity, join_names, nearest, quote
 from gridatlas.model.schema import ClaimEntry
 from gridatlas.model.study import Study
@@ -152,8 +154,8 @@ class Judged:
             names none.
         problems: What makes the claim unfit as it stands, and notes.
         error: Why there is no verdict, for a check that is wrong.
-        within_noise: Whether it holds as printed while all cells that it is about may differ by
-            chance alone; statistics say so, so that it isn't known as soon as the rest.
+        tested: The verdict, after the test of what it asserts; None until that is made.
+        under: The label of a rival reading under which the verdict is worse than as shown.
     """
 
     entry: ClaimEntry
@@ -161,7 +163,8 @@ class Judged:
     own: Verdict | None
     problems: tuple[Problem, ...] = ()
     error: ClaimError | None = None
-    within_noise: bool = False
+    tested: statements.Verdict | None = None
+    under: str = ""
 
 
 def judge(results: Mapping[str, Results], study_id: str) -> tuple[Judged, ...]:
@@ -201,7 +204,7 @@ class _Judge:
             verdict = evaluate(entry.check, self.results, self.study.id)
         except ClaimError as error:
             return Judged(entry, None, None, (*problems, self.wrong(error)), error)
-        problems += self.record_problems(verdict)
+        problems += [*self.record_problems(verdict), *self.question_notes()]
         own = None
         if source is not None:
             try:
@@ -247,6 +250,21 @@ class _Judge:
                 f"a reading of this study: {join_names(readings, 30)}",
                 f"write {near} instead of {source}" if near else "use one of them, or remove it",
             )
+
+    def question_notes(self) -> Iterable[Problem]:
+        """A sentence that says more than its numbers names the question that it is about."""
+        about = self.entry.about
+        factors = [factor.id for factor in (*self.study.varied, *self.study.facets)]
+        words = statements.strong_words(self.entry.text)
+        if about is None and words:
+            kind = KINDS["claim-without-question"]
+            found = f"{quote(words[0])}, and no about"
+            yield self.problem("claim-without-question", "", found, kind.expected, kind.fix, "note")
+        elif about and about.startswith("axis ") and about.removeprefix("axis ") not in factors:
+            name = about.removeprefix("axis ")
+            near = nearest(name, factors)
+            fix = f"write {near} instead of {name}" if near else "use one of them"
+            yield self.problem("unknown-factor", "about", quote(name), join_names(factors), fix)
 
     def record_problems(self, verdict: Verdict) -> Iterable[Problem]:
         recorded = "undecidable" if self.entry.holds == "unknown" else str(self.entry.holds).lower()

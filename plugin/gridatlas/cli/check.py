@@ -79,8 +79,8 @@ def _answers(assessments: Assessments) -> Iterator[str]:
     """What each page leads with, its grade, and the reasons for it."""
     for study_id, assessment in assessments.items():
         for page, answer in assessment.answers.items():
-            yield f"{study_id}/{page} [{answer.grade}] {answer.sentence}"
-            yield from (f"    {reason.sentence}" for reason in answer.evidence)
+            yield f"{study_id}/{page} [{answer.grade}] {answer.headline}"
+            yield from (f"    {sentence}" for sentence in answer.evidence)
 
 
 def _in_colours(problem: Problem | More) -> str:

@@ -17,6 +17,7 @@ from gridatlas.model.schema import (
     LONGEST_NAME,
     MOST_TRIALS,
     PAGE_FILES,
+    REPEAT,
     FactorEntry,
     LevelEntry,
     StudyFile,
@@ -128,7 +129,28 @@ def check_levels(source: StudySource, factors: Mapping[str, Factor]) -> list[Pro
         *_check_trials(source, factors),
         *_check_replicates(source),
         *_check_levels(source, factors),
+        *_old_keys(source),
     ]
+
+
+def _old_keys(source: StudySource) -> Iterator[Problem]:
+    """Notes on keys that `roles` replaces."""
+    file = source.file
+    axes = [name for name in (file.x, file.y) if name]
+    of_axes = "condition" if file.axes == "conditions" else "choice"
+    instead = {
+        "replicates": {file.replicates: "replicate"} if file.replicates else {},
+        "axes": dict.fromkeys(axes, of_axes) if file.axes else {},
+        "compare": dict.fromkeys(file.compare, "choice"),
+        "repeats": {REPEAT: "replicate"} if file.repeats else {},
+    }
+    for key, roles in instead.items():
+        if roles:
+            text = ", ".join(f"{name}: {role}" for name, role in roles.items())
+            found, fix = f"the old key {key}", f"write roles: {{{text}}} instead of {key}"
+            yield Problem.of(
+                "old-key", source.name, found, source.line(key), key, severity="note", fix=fix
+            )
 
 
 _ENDINGS = ("best", "reproduced", "vl")

@@ -34,7 +34,7 @@ from gridatlas.model.study import (
 
 At = tuple[Levels, Point]
 
-SHOWN_KEYS = ("model", "data", "seeds", "settings", "python", "platform", "resumed")
+SHOWN_KEYS = ["model", "data", "seeds", "settings", "deviations", "python", "platform", "resumed"]
 """Keys of a manifest that the page tells as they are, in this order."""
 
 
@@ -310,7 +310,7 @@ def _named(source: StudySource, reading: Reading, runs: Mapping[str, Run]) -> It
     runs_with_file = source.runs.names
     if not runs_with_file:
         return  # The column may name runs that are kept elsewhere.
-    with_value = {at: cell for at, cell in reading.cells.items() if cell.value is not None}
+    with_value = {at: cell for at, cell in reading.table.items() if cell.value is not None}
     without = [cell for cell in with_value.values() if not cell.run]
     if without and len(without) < len(with_value):
         found = f"{len(without)} of {len(with_value)} values without a run"

@@ -247,12 +247,22 @@ def _check_agreement(source: StudySource) -> list[Problem]:
 
 
 def _check_arguments(source: StudySource) -> list[Problem]:
-    """The template of the command that measures a cell again."""
-    if source.file.reproduce is None:
+    """The templates of the commands that measure a cell, and a whole grid, again."""
+    file, reproduce = source.file, source.file.reproduce
+    if reproduce is None:
         return []
-    here, path = ProblemsOf(source), ("reproduce", "args")
-    args = source.file.reproduce.args
-    ids = factor_ids(source)
+    axes = tuple(filter(None, (file.x, file.y)))
+    found = _check_template(source, "args", reproduce.args, factor_ids(source), axes)
+    if reproduce.grid_args is not None:
+        found += _check_template(source, "grid_args", reproduce.grid_args, file.facets, file.facets)
+    return found + _check_margin(source)
+
+
+def _check_template(
+    source: StudySource, key: str, args: str, ids: Sequence[str], required: Sequence[str]
+) -> list[Problem]:
+    """Arguments that may name some factors, and must name others."""
+    here, path = ProblemsOf(source), ("reproduce", key)
     if {"{", "}"} & set(PLACEHOLDER.sub("", args)):
         found, expected = "a brace that belongs to none", "braces only around a factor: {factor}"
         return [here.problem("wrong-value", path, found, expected, "correct or remove the brace")]
@@ -262,23 +272,25 @@ def _check_arguments(source: StudySource) -> list[Problem]:
         found, expected = "a quote without its other one", "arguments as a shell reads them"
         return [here.problem("wrong-value", path, found, expected, "close the quote")]
     named = list(dict.fromkeys(PLACEHOLDER.findall(args)))
+    what, told = ("factor", "both axes, which tell cells apart")
+    if key == "grid_args":
+        what, told = ("facet", "all facets, which tell grids apart")
     problems = [
-        here.unknown("unknown-factor", path, name, "a factor of this study", ids)
+        here.unknown("unknown-factor", path, name, f"a {what} of this study", ids)
         for name in named
         if name not in ids
     ]
-    problems += [
+    return problems + [
         here.problem(
             "wrong-value",
             path,
-            f"no {{{axis}}}",
-            "the levels of both axes, which tell cells apart",
-            f"add {{{axis}}} where the script takes it",
+            f"no {{{factor}}}",
+            f"the levels of {told}",
+            f"add {{{factor}}} where the script takes it",
         )
-        for axis in filter(None, (source.file.x, source.file.y))
-        if axis not in named
+        for factor in required
+        if factor not in named
     ]
-    return problems + _check_margin(source)
 
 
 def _check_margin(source: StudySource) -> list[Problem]:

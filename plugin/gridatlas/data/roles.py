@@ -29,7 +29,12 @@ def compared(file: StudyFile, factors: Mapping[str, Factor]) -> tuple[str, ...]:
 def roles_of(
     file: StudyFile, factors: Mapping[str, Factor], readings: Iterable[Reading]
 ) -> dict[str, Role]:
-    """The role of each factor, and of what tells the rows of a cell apart."""
+    """The role of each factor, and of what tells the rows of a cell apart.
+
+    An axis of which nothing is written is a choice unless its name says otherwise: a number that is
+    only given, not chosen, looks like any other. A facet whose levels have items of their own, or
+    a mean, has several tests of the same thing.
+    """
     written: dict[str, Role] = {}
     if file.axes is not None:
         axis: Role = "condition" if file.axes == "conditions" else "choice"
@@ -41,7 +46,15 @@ def roles_of(
     if file.repeats and not any(name not in factors for name in file.roles):
         written[REPEAT] = "replicate"
     written |= file.roles
-    return _guessed(factors, readings, written) | written
+    guessed = _guessed(factors, readings, written)
+    axes = (name for name in (file.x, file.y) if name and guessed.get(name) == "condition")
+    has_mean = (
+        name
+        for name in file.facets
+        if guessed.get(name) in ("choice", "condition")
+        and any(level.aggregate or level.items for level in factors[name].levels)
+    )
+    return guessed | dict.fromkeys(axes, "choice") | dict.fromkeys(has_mean, "block") | written
 
 
 def _guessed(

@@ -424,10 +424,10 @@ def read_readings(
             problems.append(refused.problem(rows.table.name))
             continue
         # A reading that supplies no shown value only has notes about levels of its own.
-        supplies = not readings or not covered.issuperset(reading.cells)
+        supplies = not readings or not covered.issuperset(reading.table)
         problems += found + _outside(rows, reading, "problem" if supplies else "note")
         if entry is not source.readings[-1]:
-            cells = reading.cells
+            cells = reading.table
             covered.update(cells.places(np.flatnonzero(cells.columns.value.known)))
         readings.append(reading)
     return tuple(readings), problems
@@ -450,7 +450,8 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
         cells = _with_means(cells, columns, repeats)
     for same_cell in same:
         first = same_cell[0]
-        where = ", ".join(f"{name} = {keys[first]}" for name, keys in rows.keys.items())
+        names = [name for name in (*file.facets, file.x, file.y) if name]
+        where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
         where += "".join(f", {name} = {rows.texts(name)[first]}" for name in keyed)
         problems += [
             Problem.of(

@@ -126,7 +126,7 @@ def _check_points(
     file = source.file
     nx = len(factors[file.x].levels)
     ny = len(factors[file.y].levels) if file.y else 1
-    grids = len({levels for reading in readings for levels in reading.cells.grids})
+    grids = len({levels for reading in readings for levels in reading.table.grids})
     rows = sum(len(table.lines) for table in tables.values())
     if grids * nx * ny <= most_points(tables.values()):
         return None
@@ -156,4 +156,4 @@ def _decimals(metric: object, readings: Iterable[Reading]) -> int:
     named = getattr(metric, "decimals", None)
     if isinstance(named, int):
         return named
-    return min(4, max((reading.cells.columns.value.most_places for reading in readings), default=0))
+    return min(4, max((reading.table.columns.value.most_places for reading in readings), default=0))

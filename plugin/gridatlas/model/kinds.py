@@ -35,6 +35,12 @@ KINDS: Mapping[str, Kind] = {
     "claim-not-as-recorded": Kind("A claim with an unexpected result."),
     "claim-undecidable": Kind("A claim that needs an absent cell."),
     "claim-without-check": Kind("A claim with neither `check` nor `not_checkable`, or with both."),
+    "claim-without-question": Kind(
+        "A claim that says more than its numbers, without `about` (a note).",
+        expected="about, with the question of the site whose test the sentence obeys",
+        fix="say about: axis NAME, setting, pair, interaction or level; without it the verdict is "
+        "at most Holds as printed",
+    ),
     "control-character": Kind(
         "A character that can't be shown, such as a null byte.",
         expected="text without control characters",
@@ -43,7 +49,7 @@ KINDS: Mapping[str, Kind] = {
     "duplicate-cell": Kind(
         "Two rows of a reading for one cell.",
         expected="one row per cell",
-        fix="remove one row; if they are repeats of a measurement, say repeats: mean in study.yml",
+        fix="remove one row; if they are repeats, write roles: {{repeat: replicate}} in study.yml",
     ),
     "duplicate-column": Kind(
         "Two columns of one name, or a metric with the name of another column.",
@@ -145,6 +151,10 @@ KINDS: Mapping[str, Kind] = {
         fix="write the file again",
     ),
     "not-yaml": Kind("A `study.yml` that isn't YAML, or has a key twice.", expected="YAML"),
+    "old-key": Kind(
+        "A key of `study.yml` that `roles` replaces; it is read as before (a note).",
+        expected="the roles of factors, under roles",
+    ),
     "out-of-range": Kind(
         "A value beyond the metric's `range`.",
         expected="{low} to {high}, the range of {metric} in study.yml",

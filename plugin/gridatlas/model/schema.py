@@ -317,6 +317,9 @@ class ClaimEntry(Entry):
     """The expected result; `unknown` if a cell is absent."""
     not_checkable: Text | None = None
     """Instead of `check`: why no expression can check the sentence."""
+    about: str | None = Field(default=None, pattern=r"^(axis \S+|setting|pair|interaction|level)$")
+    """The site's own question whose test a sentence obeys that says more than its numbers:
+    `axis NAME`, `setting`, `pair`, `interaction` or `level`."""
 
 
 class AcceptedEntry(Entry):
@@ -373,6 +376,12 @@ class ReproduceEntry(Entry):
     """The arguments, as for a shell. `{name}` stands for the level of a factor; both axes are
     required.
     """
+    grid_args: Text | None = None
+    """The arguments that measure all cells of a grid in one run, with the facets. Without it, the
+    page Reproduction has a loop over the cells.
+    """
+    before: dict[str, Text] = Field(default_factory=dict)
+    """The commands that come first, each after what it does and takes. The page lists them."""
     margin: (
         Annotated[
             Decimal,
@@ -389,6 +398,8 @@ class ReproduceEntry(Entry):
     setting, `model.id` and `data.id` say what ran: `model.id: {model: {small: org/small-1b}}`
     is a value by the level of a factor.
     """
+    deviations: dict[str, Text] = Field(default_factory=dict)
+    """In what the script isn't as published, by names of yours. The page Reproduction lists it."""
 
 
 class StudyFile(Entry):
@@ -425,9 +436,8 @@ class StudyFile(Entry):
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""
     roles: dict[str, Role] = Field(default_factory=dict)
-    """What factors mean for the [answers](#roles), by column; guessed where absent. A `replicate`
-    or `item` may also be a column that is no axis or facet: it tells the rows of a cell apart, of
-    which pages show the mean.
+    """What factors mean for the answers, by column: see [roles](#roles); guessed where absent. A
+    `replicate` or `item` may be a further column.
     """
     compare: tuple[str, ...] = ()
     """Facets whose levels to [compare](#comparisons) with each other, in words of old: now

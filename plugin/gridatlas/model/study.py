@@ -141,9 +141,10 @@ MISSING = Cell(None, "missing")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All cells that one source gives; `outside` holds those at levels the study doesn't have.
+    """All cells that one source gives.
 
     Attributes:
+        outside: Cells at levels that the study doesn't have.
         measured: Whether runs measured it: each of its values names one.
         document: The text that its values were typed from; None where it names none.
         repeats: The rows that its values are means of; None where each cell has one.
@@ -152,11 +153,16 @@ class Reading:
     id: str
     label: str
     entry: ReadingEntry
-    cells: StudyTable
+    table: StudyTable
     outside: tuple[tuple[tuple[tuple[str, str], ...], Cell], ...] = ()
     measured: bool = False
     document: str | None = None
     repeats: Repeats | None = None
+
+    @property
+    def cells(self) -> StudyTable:
+        """The table, for `claims` and `assessment/answers` alone."""
+        return self.table
 
 
 @dataclass(frozen=True, slots=True)

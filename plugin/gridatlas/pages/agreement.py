@@ -113,9 +113,9 @@ def spread(study: Study, disagreement: Disagreement) -> Spread:
     """What readings say of a cell on which they disagree."""
     numbers = {reading.id: number for number, reading in enumerate(study.accounts, 1)}
     cells = {
-        reading.id: reading.cells[disagreement.levels, disagreement.point]
+        reading.id: reading.table[disagreement.levels, disagreement.point]
         for reading in study.accounts
-        if (disagreement.levels, disagreement.point) in reading.cells
+        if (disagreement.levels, disagreement.point) in reading.table
     }
     given: dict[Decimal, list[str]] = {}
     for name, value in disagreement.values:

@@ -8,13 +8,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
+
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, spread
-from gridatlas.pages.filters import WITHIN_NOISE, claim_outcome, described_by
+from gridatlas.pages.filters import (
+    CONTRADICTED,
+    NOT_CHECKABLE,
+    VERDICT_WORDS,
+    WRONG,
+    claim_outcome,
+    described_by,
+)
+from gridatlas.pages.trust import disputes
 
 Sign = Literal["passed", "found", "nothing"]
 RANK: Mapping[str, int] = {"problem": 0, "accepted": 1, "note": 2}
@@ -81,7 +91,7 @@ class Tally:
     Attributes:
         source: Id of the reading; empty without one.
         by_own: Contradicted ones that don't hold in their own reading either.
-        not_checkable: Those without an expression, or whose expression has no verdict.
+        not_checkable: Those without an expression, or that can't be decided.
     """
 
     source: str
@@ -89,6 +99,7 @@ class Tally:
     by_own: int
     holds: int
     within_noise: int
+    untested: int
     not_checkable: int
 
 
@@ -109,7 +120,6 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
         "claims": assessment.claims,
         "tallies": tallies(assessment.claims),
         "described": described_by(study, assessment.claims),
-        "noisy": any(claim.within_noise for claim in assessment.claims),
         "comparison": comparison,
         "agreement": agreement(comparison),
         "spread": partial(spread, study),
@@ -135,15 +145,15 @@ def check_counts(assessment: Assessment) -> CheckCounts:
     given = Counter(
         at
         for reading in (accounts if len(accounts) > 1 else ())
-        for at, cell in reading.cells.items()
-        if cell.value is not None
+        for at in reading.table.places(np.flatnonzero(reading.table.columns.value.known))
     )
     shown = [
-        cell
+        (grid, (x.key, y.key), cell)
         for grid in assessment.results.grids.values()
         if not grid.aggregate
-        for _, _, cell in grid.points()
+        for x, y, cell in grid.points()
     ]
+    is_disputed = disputes(assessment)
     accepted = sum(finding.accepted is not None for finding in findings)
     minor = sum(weight(finding) == "note" for finding in findings)
     return CheckCounts(
@@ -151,12 +161,14 @@ def check_counts(assessment: Assessment) -> CheckCounts:
         readings=len(accounts),
         compared=sum(number > 1 for number in given.values()),
         differ=len(assessment.agreement.disagreements),
-        disputed=sum(cell.state == "disputed" for cell in shown),
-        cells=sum(cell.value is not None or cell.state == "disputed" for cell in shown),
-        checkable=len(claims) - outcomes["Not checkable"],
-        contradicted=outcomes["Doesn't hold"],
-        broken=outcomes["Wrong expression"],
-        undecidable=outcomes["Undecidable"],
+        disputed=sum(
+            cell.state == "disputed" and is_disputed(grid, point) for grid, point, cell in shown
+        ),
+        cells=sum(cell.value is not None or cell.state == "disputed" for _, _, cell in shown),
+        checkable=len(claims) - outcomes[NOT_CHECKABLE],
+        contradicted=sum(outcomes[verdict] for verdict in CONTRADICTED),
+        broken=outcomes[WRONG],
+        undecidable=outcomes[VERDICT_WORDS["undecided"]],
         findings=len(findings),
         minor=minor,
         accepted=accepted,
@@ -183,7 +195,7 @@ def verdict_line(counts: CheckCounts) -> str:
     if counts.broken:
         parts.append(f"{many(counts.broken, 'wrong expression')}")
     if counts.checkable and not counts.contradicted and not counts.broken:
-        undecided = f", {counts.undecidable:,} undecidable" if counts.undecidable else ""
+        undecided = f", {counts.undecidable:,} can't be decided" if counts.undecidable else ""
         parts.append(f"no statement contradicted{undecided}")
     parts.append(_findings(counts))
     line = " · ".join(parts)
@@ -282,13 +294,14 @@ def tallies(claims: Iterable[Judged]) -> tuple[Tally, ...]:
 
 def _tally(source: str, claims: list[Judged]) -> Tally:
     outcomes = Counter(map(claim_outcome, claims))
-    wrong = [claim for claim in claims if claim_outcome(claim) == "Doesn't hold"]
-    judged = ("Doesn't hold", "Holds", WITHIN_NOISE)
+    wrong = [claim for claim in claims if claim_outcome(claim) in CONTRADICTED]
+    holds, within_noise, untested = (outcomes[text] for text in [*VERDICT_WORDS.values()][:3])
     return Tally(
         source,
         contradicted=len(wrong),
         by_own=sum(claim.own is None or claim.own.outcome == "false" for claim in wrong),
-        holds=outcomes["Holds"],
-        within_noise=outcomes[WITHIN_NOISE],
-        not_checkable=sum(number for name, number in outcomes.items() if name not in judged),
+        holds=holds,
+        within_noise=within_noise,
+        untested=untested,
+        not_checkable=len(claims) - len(wrong) - holds - within_noise - untested,
     )

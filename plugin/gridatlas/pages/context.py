@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gridatlas.assessment.answers import Answer
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study
@@ -65,7 +65,6 @@ def page_context(
         "grids": shown,
         "trust": trust,
         "siblings": (),
-        "defaults": None,
         "claims": (),
     }
 
@@ -145,9 +144,7 @@ def described(answer: Answer | None, otherwise: str) -> str:
     """An answer with its first reason, as the description of a page."""
     if answer is None:
         return otherwise
-    return shortened(
-        " ".join([f"{answer.sentence}.", *(part.sentence for part in answer.evidence[:1])])
-    )
+    return shortened(" ".join([f"{answer.headline}.", *answer.evidence[:1]]))
 
 
 def shortened(text: str) -> str:
@@ -157,4 +154,4 @@ def shortened(text: str) -> str:
 
 def titled(answer: Answer | None, study: Study, otherwise: str) -> str:
     """A page's title for a search engine: its answer, and the study's name."""
-    return f"{answer.sentence} – {study.title}" if answer else otherwise
+    return f"{answer.headline} – {study.title}" if answer else otherwise

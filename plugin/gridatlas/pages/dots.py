@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import isnan
+
+import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, known
 from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
 from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
-from gridatlas.model.study import Factor, Point, Study, point_slug
+from gridatlas.model.study import Factor, Study, point_slug
 from gridatlas.pages.plot_tables import Tables, tables_of
 from gridatlas.statistics.interval import Interval, mean_interval
+from gridatlas.table.decimals import Floats
 from gridatlas.table.study_table import Grid
 
 _ALIKE = 1e-9
@@ -73,15 +77,15 @@ def dot_plot(tables: Tables, *, always: bool = False) -> DotPlot | None:
 def _means(tables: Tables, decimals: int) -> tuple[list[DotRow], int]:
     """The settings that every table has, unranked; how many lack somewhere."""
     study, found, missing = tables.study, [], 0
+    of_grids = np.stack([grid.columns.value.floats for grid in tables.grids], axis=1)
     for x in study.x.levels:
         for y in study.y.levels:
-            point = (x.key, y.key)
-            values = [grid.cell(*point).value for grid in tables.grids]
-            given = [float(value) for value in values if value is not None]
-            if len(given) < len(values):
-                missing += bool(given)
+            row = tables.lead.row((x.key, y.key))
+            values = of_grids[row]
+            if np.isnan(values).any():
+                missing += not np.isnan(values).all()
                 continue
-            value, narrow, wide = _estimate(tables, point, given)
+            value, narrow, wide = _estimate(tables, row, values)
             levels = tuple(
                 level.label
                 for level, factor in ((x, study.x), (y, study.y))
@@ -96,51 +100,38 @@ def _means(tables: Tables, decimals: int) -> tuple[list[DotRow], int]:
     return found, missing
 
 
-def _estimate(
-    tables: Tables, point: Point, given: Sequence[float]
-) -> tuple[float, Ends | None, Ends | None]:
+def _estimate(tables: Tables, row: int, given: Floats) -> tuple[float, Ends | None, Ends | None]:
     """The mean of a setting, its interval, and that of a wider scope."""
     if tables.aggregate is not None:
-        cell = tables.aggregate.cell(*point)
-        if cell.value is not None:
-            tests = tables.uncertainty(tables.aggregate)
-            return float(cell.value), *_narrow_and_wide(tests, tests.cells.get(point))
-    of = [tables.uncertainty(grid).cells.get(point) for grid in tables.grids]
-    if len(of) == 1:
-        return given[0], *_narrow_and_wide(tables.uncertainty(tables.grids[0]), of[0])
-    mean = sum(given) / len(given)
-    if tables.kind == "seeds" or any(cell is None for cell in of):
+        value = float(tables.aggregate.columns.value.floats[row])
+        if not isnan(value):
+            return value, *_narrow_and_wide(tables.uncertainty(tables.aggregate), row)
+    tests = [tables.uncertainty(grid) for grid in tables.grids]
+    if len(tests) == 1:
+        return float(given[0]), *_narrow_and_wide(tests[0], row)
+    mean = sum(given.tolist()) / len(given)
+    if tables.kind == "seeds":
         return mean, None, None
-    cells = [cell for cell in of if cell is not None]
-    wide = _together(given, [(cell.low, cell.high) for cell in cells])
-    trials = [
-        (cell.trials_low, cell.trials_high)
-        for cell in cells
-        if cell.trials_low is not None and cell.trials_high is not None
-    ]
-    if len(trials) < len(cells):
+    values = given.tolist()
+    wide = _together(values, [test.ends[row] for test in tests])
+    narrow = _together(values, [test.by_trials[row] for test in tests])
+    if wide is None or narrow is None:
         return mean, wide, None
-    narrow = _together(given, trials)
     return mean, narrow, None if narrow == wide else wide
 
 
-def _together(values: Sequence[float], ends: Sequence[Ends]) -> Ends:
+def _together(values: Sequence[float], ends: Sequence[Floats]) -> Ends | None:
     """The interval of the mean of benchmarks, which ask different items."""
-    parts = [(value, Interval(*end)) for value, end in zip(values, ends, strict=True)]
+    parts = [(value, Interval(*end.tolist())) for value, end in zip(values, ends, strict=True)]
     interval = mean_interval(sum(values) / len(values), parts, independent=True)
-    return interval.low, interval.high
+    return None if isnan(interval.low) else (interval.low, interval.high)
 
 
-def _narrow_and_wide(
-    tests: GridUncertainty, cell: CellUncertainty | None
-) -> tuple[Ends | None, Ends | None]:
+def _narrow_and_wide(tests: GridUncertainty, row: int) -> tuple[Ends | None, Ends | None]:
     """The interval for the same questions, and the wider one; over seeds only the latter."""
-    if cell is None:
-        return None, None
-    wide = (cell.low, cell.high)
-    if cell.trials_low is None or cell.trials_high is None or tests.basis == "replicates":
+    wide, narrow = as_pairs(np.stack([tests.ends[row], tests.by_trials[row]]))
+    if narrow is None or tests.basis == "replicates":
         return wide, None
-    narrow = (cell.trials_low, cell.trials_high)
     return narrow, None if narrow == wide else wide
 
 
@@ -151,11 +142,9 @@ def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     tests = tables.uncertainty(tables.lead)
     if tests.basis == "repeats":
         return "", ""  # repeats may be seeds, runs or annotators: no questions are known
-    if tables.study.spread and not any(
-        cell.trials_low is not None for cell in tests.cells.values()
-    ):
+    if tables.study.spread and not known(tests.by_trials).any():
         return "", ""  # a table rarely says what its spread is over
-    if any(cell.items_low is not None for cell in tests.cells.values()) or tables.study.trials:
+    if known(tests.by_items).any() or tables.study.trials:
         return "these questions", "questions of the kind"
     return "", ""
 

@@ -88,7 +88,7 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     wide, high = drawn_size(svg)
     width = max(NARROWEST, math.ceil(wide) + BESIDE)
     grid = embed.grid
-    notes = dict.fromkeys(cell.note for _, _, cell in grid.points() if cell.note)
+    notes = dict.fromkeys(filter(None, grid.columns.note))
     source = grid.study.source.title if grid.study.source else grid.study.title
     sure = "x" * 130 if embed.figure.uncertainty else ""
     small = [embed.answer, caption(embed.figure), sure, source, *list(notes)[:3]]

@@ -7,25 +7,24 @@ import io
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Context, Decimal
+from math import isfinite, isnan
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.cells import CellView, GridCells
 from gridatlas.assessment.profiles import LevelMean, cell_method, profiles
-from gridatlas.assessment.reruns import CellRerun
-from gridatlas.assessment.uncertainty import CellUncertainty, Ends, GridUncertainty
+from gridatlas.assessment.reruns import CellRerun, Rerun
+from gridatlas.assessment.uncertainty import UNTESTED, Ends, GridUncertainty, as_pairs
 from gridatlas.charts.render import Drawing
 from gridatlas.data.tables import guarded
 from gridatlas.model.format import denoised
 from gridatlas.model.schema import level_number
 from gridatlas.model.study import Cell, Reading, Study
 from gridatlas.pages.figure import Figure, PlotSubject
-from gridatlas.table.grids import readings_of
-from gridatlas.table.items import trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.grids import readings_by_cell, readings_of
+from gridatlas.table.study_table import Grid, or_none
 
 GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
@@ -58,33 +57,24 @@ def to_csv(grid: Grid) -> str:
     spread = [study.spread.column] if study.spread and study.spread.column != "stderr" else []
     lines = [_record([*facets, *columns, *spread, "state", "n", *_MORE, "reading"])]
     xs = [_record([*grid.levels, x.key]) for x in study.x.levels]
-    rests: dict[tuple[object, ...], str] = {}
-    for y, row in zip(study.y.levels, grid.cells, strict=True):
-        second = f",{_record([y.key])}" if study.second else ""
-        for x, cell in zip(xs, row, strict=True):
-            like = _about(cell)
-            if like not in rests:
-                rests[like] = _record(_beside_value(grid, cell, bool(spread)))
-            value = "" if cell.value is None else _digits(cell.value, _MEAN)
-            lines.append(f"{x}{second},{value},{rests[like]}")
+    ys = [f",{_record([y.key])}" if study.second else "" for y in study.y.levels]
+    alike = grid.table.alike[grid.table.rows(grid.levels)].tolist()
+    trials, rests = or_none(grid.trials), dict[int, str]()
+    places = ((x, y) for y in ys for x in xs)
+    for row, ((x, y), value) in enumerate(zip(places, grid.columns.value, strict=True)):
+        if alike[row] not in rests:
+            about = _beside_value(grid.columns.cell(row), trials[row], bool(spread))
+            rests[alike[row]] = _record(about)
+        text = "" if value is None else _digits(value, _MEAN)
+        lines.append(f"{x}{y},{text},{rests[alike[row]]}")
     return "\n".join([*lines, ""])
 
 
-def _about(cell: Cell) -> tuple[object, ...]:
-    """All that is written of a cell beside its value: among a million cells only few differ in it.
-
-    Numbers are texts, since 0.5 equals 0.50.
-    """
-    value, state, reading, n, successes, stderr, note, place, run, _, repeats, _, spread = cell
-    texts = (state, reading, note, place, run)
-    return (value is None, n, successes, repeats, str(stderr), str(spread), *texts)
-
-
-def _beside_value(grid: Grid, cell: Cell, spread: bool) -> Iterable[object]:
+def _beside_value(cell: Cell, n: int | None, spread: bool) -> Iterable[object]:
     """The entries of a row after its value; `spread` is one of them."""
     stderr = None if cell.stderr is None else _digits(cell.stderr, _ERROR)
     beside = [None if cell.spread is None else f"{cell.spread:f}"] if spread else []
-    counted = [*beside, cell.state, trials(grid, cell), cell.successes, stderr]
+    counted = [*beside, cell.state, n, cell.successes, stderr]
     return [*counted, cell.note, cell.place, cell.run, cell.reading]
 
 
@@ -97,31 +87,33 @@ def _record(entries: Iterable[object]) -> str:
 
 
 def answers_json(assessment: Assessment, into: str) -> str:
-    """The answers of all pages of a study: a list, with the page of each."""
-    study = assessment.study
-    factors = [factor.id for factor in (*study.facets, *study.varied)]
+    """The answers of all pages of a study: a list, with the page of each; no absent values."""
     content = [
         {
-            "page": posixpath.join(into, study.id, page, ""),
+            "page": posixpath.join(into, assessment.study.id, page, ""),
             "grade": answer.grade,
-            "sentence": answer.sentence,
-            "evidence": [asdict(reason) for reason in answer.evidence],
-            "test": answer.test or None,
-            "p": answer.p,
-            "cells": [
-                dict(zip(factors, (*levels, *point), strict=False))
-                for levels, point in answer.cells
-            ],
+            "sentence": answer.headline,
+            "evidence": answer.evidence,
+            **_known({"p": answer.p, "population": answer.population}),
+            "assertions": [_known(asdict(assertion)) for assertion in answer.assertions],
         }
         for page, answer in assessment.answers.items()
     ]
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def to_json(cells: GridCells) -> str:
+def _known(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that aren't empty; of numbers those that are finite."""
+    return {
+        name: value
+        for name, value in entry.items()
+        if value != "" and (not isinstance(value, float) or isfinite(value))
+    }
+
+
+def to_json(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None = None) -> str:
     """The grid with its names, its cells, where each value comes from, and what was run again."""
-    grid, study, uncertainty = cells.grid, cells.grid.study, cells.uncertainty
-    metric = study.metric
+    study, metric = grid.study, grid.study.metric
     means = profiles(grid, uncertainty)
     content = {
         "study": study.id,
@@ -151,7 +143,7 @@ def to_json(cells: GridCells) -> str:
     }
     # One cell per line: small enough for a million of them, and lines can be compared.
     head = _encoded(content, indent=1).removesuffix("\n}")
-    body = ",\n  ".join(_entries(cells))
+    body = ",\n  ".join(_entries(grid, uncertainty, rerun))
     return f'{head},\n "cells": [\n  {body}\n ]\n}}\n'
 
 
@@ -159,47 +151,61 @@ def _encoded(content: object, indent: int | None = None) -> str:
     return json.dumps(content, ensure_ascii=False, indent=indent)
 
 
-def _entries(cells: GridCells) -> Iterator[str]:
+def _entries(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None) -> Iterator[str]:
     """Each cell of a grid as JSON.
 
     Levels have a key of their own, so that a factor may have any name; beside the other keys they
     stand for those who read them there, unless one of these has the factor's name.
     """
-    grid, study = cells.grid, cells.grid.study
+    study = grid.study
     names = [_encoded(axis.id) for axis in study.varied]
     xs = [f"{names[0]}: {_encoded(_level(x.key))}" for x in study.x.levels]
-    has_more = len(study.accounts) > 1 or bool(cells.intervals or cells.ranges or cells.rerun)
-    abouts: dict[tuple[object, ...], str] = {}
+    ys = [
+        f", {names[1]}: {_encoded(_level(y.key))}" if study.second else "" for y in study.y.levels
+    ]
+    alike = grid.table.alike[grid.table.rows(grid.levels)].tolist()
+    trials, abouts = or_none(grid.trials), dict[int, str]()
+    more = _more(grid, uncertainty, rerun)
+    places = (x + y for y in ys for x in xs)
     is_name_taken = False
-    for row, y in zip(grid.cells, study.y.levels, strict=True):
-        second = f", {names[1]}: {_encoded(_level(y.key))}" if study.second else ""
-        for x, level, cell in zip(xs, study.x.levels, row, strict=True):
-            like = _about(cell)
-            is_new = like not in abouts
-            if is_new:
-                abouts[like] = _encoded(_cell(grid, cell))[1:-1]
-            value = "null" if cell.value is None else repr(float(cell.value))
-            at = x + second
-            text = f'{{{at}, "{_LEVELS}": {{{at}}}, "{_VALUE}": {value}, {abouts[like]}'
-            if has_more and (more := _more(CellView(cells, level, y, cell))):
-                text += f", {_encoded(more)[1:-1]}"
-            if is_new or has_more:
-                is_name_taken |= any(text.count(f"{name}: ") > 2 for name in names)
-            text += "}"
-            # Of two entries with one name the later one counts, in the place of the first.
-            yield _encoded(json.loads(text)) if is_name_taken else text
+    values = grid.columns.value.floats.tolist()
+    for row, (at, value) in enumerate(zip(places, values, strict=True)):
+        is_new = alike[row] not in abouts
+        if is_new:
+            abouts[alike[row]] = _encoded(_cell(grid.columns.cell(row), trials[row]))[1:-1]
+        number = "null" if isnan(value) else repr(value)
+        text = f'{{{at}, "{_LEVELS}": {{{at}}}, "{_VALUE}": {number}, {abouts[alike[row]]}'
+        if more and more[row]:
+            text += f", {_encoded(more[row])[1:-1]}"
+        if is_new or more:
+            is_name_taken |= any(text.count(f"{name}: ") > 2 for name in names)
+        text += "}"
+        # Of two entries with one name the later one counts, in the place of the first.
+        yield _encoded(json.loads(text)) if is_name_taken else text
 
 
-def _more(view: CellView) -> dict[str, Any]:
-    """What is known of a cell beside what stands in it."""
-    study = view.grid.study
+def _more(grid: Grid, uncertainty: GridUncertainty, rerun: Rerun | None) -> list[dict[str, Any]]:
+    """What is known of each cell beside what stands in it; empty where nothing is."""
+    study = grid.study
     several = len(study.accounts) > 1
-    return (
-        _interval(view.interval, study)
-        | _range(view.range, study)
-        | (_read(view) if several else {})
-        | _rerun(view.rerun, study)
-    )
+    if not (several or uncertainty.cells or uncertainty.has_ranges or rerun):
+        return []
+    given = readings_by_cell(grid) if several else [[]] * len(grid.columns)
+    again = rerun.cells if rerun else {}
+    return [
+        _interval(ends, may_be, study)
+        | _range(of, study)
+        | _read(cells)
+        | _rerun(again.get(point), study)
+        for ends, may_be, of, cells, point in zip(
+            as_pairs(uncertainty.ends),
+            uncertainty.may_be_best.tolist(),
+            as_pairs(uncertainty.ranges),
+            given,
+            grid.keys,
+            strict=True,
+        )
+    ]
 
 
 def to_svg(svg: str) -> str:
@@ -223,9 +229,14 @@ class Format:
     write: Callable[[Figure, Drawing], str | bytes]
 
 
-def _cells_of(figure: Figure) -> GridCells:
+def _grid_of(figure: Figure) -> Grid:
     assert figure.grid is not None
-    return GridCells(figure.grid, figure.uncertainty or GridUncertainty(), figure.rerun)
+    return figure.grid
+
+
+def _json_of(figure: Figure) -> str:
+    unknown = GridUncertainty.unknown(figure.study)
+    return to_json(_grid_of(figure), figure.uncertainty or unknown, figure.rerun)
 
 
 _PICTURES = (
@@ -235,8 +246,8 @@ _PICTURES = (
 _VEGA_LITE = Format("vl.json", "Vega-Lite", lambda _, drawing: drawing.spec)
 FORMATS = (
     *_PICTURES,
-    Format("csv", "CSV", lambda figure, _: to_csv(_cells_of(figure).grid)),
-    Format("json", "JSON", lambda figure, _: to_json(_cells_of(figure))),
+    Format("csv", "CSV", lambda figure, _: to_csv(_grid_of(figure))),
+    Format("json", "JSON", lambda figure, _: _json_of(figure)),
     _VEGA_LITE,
 )
 """All formats in which a page offers a grid."""
@@ -295,10 +306,10 @@ def without_empty(entries: Mapping[str, Any]) -> dict[str, Any]:
 # --- cells as JSON ------------------------------------------------------------------------------
 
 
-def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
+def _cell(cell: Cell, n: int | None) -> dict[str, Any]:
     """What stands in a cell beside its value: the state always, the rest where it is known."""
     entries = {
-        "n": trials(grid, cell),
+        "n": n,
         "successes": cell.successes,
         "stderr": None if cell.stderr is None else float(cell.stderr),
         "spread": None if cell.spread is None else float(cell.spread),
@@ -310,13 +321,13 @@ def _cell(grid: Grid, cell: Cell) -> dict[str, Any]:
     return {"state": cell.state} | without_empty(entries)
 
 
-def _interval(cell: CellUncertainty | None, study: Study) -> dict[str, Any]:
+def _interval(ends: Ends | None, may_be_best: int, study: Study) -> dict[str, Any]:
     """The 95 % interval, without the noise of binary arithmetic."""
-    if cell is None:
+    if ends is None:
         return {}
     return {
-        "interval_95": [denoised(end, study) for end in (cell.low, cell.high)],
-        "may_be_best": cell.in_best_set,
+        "interval_95": [denoised(end, study) for end in ends],
+        "may_be_best": None if may_be_best == UNTESTED else bool(may_be_best),
     }
 
 
@@ -338,9 +349,9 @@ def _mean(mean: LevelMean, study: Study) -> dict[str, Any]:
     return entry | {"interval_95": [denoised(end, study) for end in mean.interval]}
 
 
-def _read(view: CellView) -> dict[str, Any]:
+def _read(cells: Sequence[tuple[Reading, Cell]]) -> dict[str, Any]:
     """What each reading says of the cell, where more than one does."""
-    if len(view.readings) < 2:
+    if len(cells) < 2:
         return {}
     return {
         "read": [
@@ -350,7 +361,7 @@ def _read(view: CellView) -> dict[str, Any]:
                 "state": cell.state,
             }
             | ({"place": cell.place} if cell.place else {})
-            for reading, cell in view.readings
+            for reading, cell in cells
         ]
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from gridatlas.assessment.answers.kinds import kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.picture import Plot
 from gridatlas.model.problems import join_names, nearest, quote
@@ -15,7 +14,7 @@ from gridatlas.pages.dots import SETTINGS_UP_TO, dot_plot
 from gridatlas.pages.fence import Entry, Fence, FenceError, no_study
 from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.forest import forest_plot
-from gridatlas.pages.plot_tables import Tables, tables_of
+from gridatlas.pages.plot_tables import Tables, kind_of, tables_of
 from gridatlas.pages.profiles import LEVELS_UP_TO, axis_profiles
 from gridatlas.table.study_table import Grid
 
@@ -183,15 +182,12 @@ def _no_forest(fence: Fence, assessment: Assessment, facet: Factor) -> FenceErro
         return fence.error(
             "as",
             f"as: forest for {facet.id}, whose levels aren't compared",
-            f"name {facet.id} in `compare` or `baseline` of {study.id}, or another facet",
-            "a facet that the study compares",
+            f"write `roles: {{{facet.id}: choice}}` in {study.id}, or name another facet",
+            "a facet whose levels are a choice",
         )
-    answer = assessment.answers[facet.id]
-    reasons = dict.fromkeys(contrast.reason for contrast in answer.contrasts if contrast.reason)
-    because = f": {join_names(reasons)}" if reasons else ""
     return fence.error(
         "as",
-        f"as: forest for {facet.id}, where no difference can be tested{because}",
+        f"as: forest for {facet.id}, where no difference can be tested",
         "write `as: delta`, which shows the differences without a test",
         "levels whose difference has an interval",
     )

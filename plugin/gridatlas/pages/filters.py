@@ -9,11 +9,19 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 from markupsafe import Markup
 
+from gridatlas.analysis.statements import Verdict
 from gridatlas.assessment.profiles import cell_method
 from gridatlas.assessment.reruns import VERDICTS, in_words
-from gridatlas.assessment.uncertainty import DifferenceUncertainty, Uncertainty
+from gridatlas.assessment.uncertainty import (
+    DifferenceUncertainty,
+    Ends,
+    GridUncertainty,
+    Uncertainty,
+    as_pairs,
+)
 from gridatlas.charts.binning import mark_key
 from gridatlas.charts.description import cell_labels, cell_names, higher_lower, over, without_value
 from gridatlas.claims import Judged
@@ -33,8 +41,8 @@ from gridatlas.model.format import (
 )
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Level, Point, Progress, Reading, Study, inline
-from gridatlas.table.items import trials
-from gridatlas.table.study_table import Grid
+from gridatlas.pages.trust import SecondReading
+from gridatlas.table.study_table import UNKNOWN, Grid
 from gridatlas.table.summary import Summary, summarise
 
 LISTED_UP_TO = 20
@@ -97,26 +105,33 @@ def _point_anchor(grid: Grid, point: Point) -> str:
 
 def _trials_text(grid: Grid) -> str:
     """The trials behind each published value of a grid: `150`, `30 to 150` or `not known`."""
-    found = {trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None}
-    numbers = sorted(n for n in found if n is not None)
-    if len(numbers) < len(found) or not numbers:
+    numbers = np.unique(grid.trials[grid.columns.value.known]).tolist()
+    if not numbers or UNKNOWN in numbers:
         return "not known"
     return f"{numbers[0]:,}" if len(numbers) == 1 else f"{numbers[0]:,} to {numbers[-1]:,}"
 
 
-OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "undecidable"}
-WITHIN_NOISE = "Holds as printed, within noise"
+OUTCOMES = {"true": "holds", "false": "doesn't hold", "undecidable": "can't be decided"}
+VERDICT_WORDS: dict[Verdict, str] = {
+    "holds": "Holds",
+    "holds-within-noise": "Holds as printed, within noise",
+    "holds-untested": "Holds as printed, untested",
+    "undecided": "Can't be decided",
+    "false": "Doesn't hold",
+    "contrary-shown": "Doesn't hold, and the contrary is shown",
+}
+"""Verdicts on statements, the kindest first."""
+NOT_CHECKABLE, WRONG = "Not checkable", "Wrong expression"
 
 
 def claim_outcome(claim: Judged) -> str:
     """The verdict on a claim, in words: `Doesn't hold`."""
     if claim.entry.not_checkable:
-        return "Not checkable"
+        return NOT_CHECKABLE
     if claim.verdict is None:
-        return "Wrong expression"
-    if claim.within_noise:
-        return WITHIN_NOISE
-    return OUTCOMES[claim.verdict.outcome].capitalize()
+        return WRONG
+    # Claims of `judge` alone have only their arithmetic.
+    return VERDICT_WORDS[claim.tested or BY_ARITHMETIC[claim.verdict.outcome]]
 
 
 def _verdict_text(verdict: Outcome) -> str:
@@ -128,18 +143,26 @@ def _verdict_text(verdict: Outcome) -> str:
     return f"{text} on the {given:,} of {of:,} cells that it gives"
 
 
-TO_LOOK_AT = ("Wrong expression", "Doesn't hold", "Undecidable")
-"""Outcomes of claims that pages list first, and levels' pages alone; first the worst."""
+BY_ARITHMETIC: Mapping[str, Verdict] = {
+    "true": "holds-untested",
+    "false": "false",
+    "undecidable": "undecided",
+}
+ORDER = (WRONG, *reversed(VERDICT_WORDS.values()), NOT_CHECKABLE)
+"""Verdicts in the order of lists, the worst first."""
+TO_LOOK_AT = ORDER[:4]
+"""Those that pages list first, and levels' pages alone."""
+CONTRADICTED = ORDER[1:3]
+"""Those that say that a statement is wrong."""
 
 
 def _claims_by_source(claims: Iterable[Judged]) -> list[tuple[str, list[Judged]]]:
     """Claims by their source; first the source of most that don't hold, in it first these."""
-    order = [*TO_LOOK_AT, WITHIN_NOISE, "Holds", "Not checkable"]
     groups: dict[str, list[Judged]] = {}
     for claim in claims:
         groups.setdefault(claim.entry.source or "", []).append(claim)
     found = [
-        (source, sorted(group, key=lambda claim: order.index(claim_outcome(claim))))
+        (source, sorted(group, key=lambda claim: ORDER.index(claim_outcome(claim))))
         for source, group in groups.items()
     ]
     return sorted(found, key=lambda entry: -len(_by_contradiction(entry[1])[0]))
@@ -171,19 +194,20 @@ def described_by(study: Study, claims: Iterable[Judged]) -> list[Reading]:
 
 def _claim_counts(claims: Iterable[Judged]) -> list[tuple[str, int]]:
     """How many claims have each outcome, most frequent first."""
-    singular = {"Holds": "holds", "Doesn't hold": "doesn't", "Not checkable": "can't be checked"}
-    singular[WITHIN_NOISE] = "holds as printed, within noise"
-    plural = singular | {
-        "Holds": "hold",
-        "Doesn't hold": "don't",
-        WITHIN_NOISE: "hold as printed, within noise",
-        "Wrong expression": "wrong expressions",
-    }
     counts = Counter(map(claim_outcome, claims))
-    return [
-        ((singular if n == 1 else plural).get(outcome, outcome.lower()), n)
-        for outcome, n in counts.most_common()
-    ]
+    return [(_of_several(verdict, n), n) for verdict, n in counts.most_common()]
+
+
+def _of_several(verdict: str, number: int) -> str:
+    """A verdict after its number: `holds as printed, untested`, of several `hold as printed, …`."""
+    if verdict == NOT_CHECKABLE:
+        return "can't be checked"
+    text = verdict[0].lower() + verdict[1:]
+    if number == 1:
+        return text
+    return {WRONG: "wrong expressions"}.get(
+        verdict, text.replace("holds", "hold", 1).replace("doesn't hold", "don't hold", 1)
+    )
 
 
 def _tested(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[Grid]:
@@ -205,7 +229,7 @@ def _interval_notes(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[str
             if tests.replicates:
                 what = f"a mean over {inline(grid.study.facet(grid.study.replicates).label)}"
             notes.append(f"The 95 % interval of {what} is {cell_method(tests)}.")
-        if tests.ranges:
+        if tests.has_ranges:
             notes.append(
                 "Too few repeats have no interval: the range of their values is given instead."
             )
@@ -224,6 +248,29 @@ def _same_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[bool | 
 def _may_share_items(grids: Iterable[Grid], uncertainty: Uncertainty) -> bool:
     """Whether cells of some grid are asked the same items, as far as is known."""
     return any(uncertainty.of(grid).same_items is not False for grid in grids)
+
+
+DIFFERING_LEVELS = 4
+"""Levels whose readings differ up to which a sentence names each."""
+
+
+def agreement_by_level(second: SecondReading) -> str:
+    """`8 of 32 cells of R1-Qwen and all 40 of R1-Llama`; never two levels together."""
+    if len(second.by_level) < 2:
+        return f"{second.cells.passed:,} of {many(second.cells.of, 'shared cell')}"
+    differ = [(label, cells) for label, cells in second.by_level if cells.failed]
+    rest = [(label, cells) for label, cells in second.by_level if not cells.failed]
+    texts = [
+        f"{cells.passed:,} of {many(cells.of, 'cell')} of {label}"
+        for label, cells in differ[:DIFFERING_LEVELS]
+    ]
+    if len(differ) > DIFFERING_LEVELS:
+        texts.append(f"part of those of {len(differ) - DIFFERING_LEVELS:,} more")
+    if len(rest) > 2:
+        texts.append(f"all cells of {len(rest):,} others")
+    else:
+        texts += [f"all {cells.of:,} of {label}" for label, cells in rest]
+    return _and(texts)
 
 
 def in_units(progress: Progress) -> str:
@@ -260,8 +307,13 @@ def _cells_at(cells: Sequence[tuple[Level, Level]], summary: Summary) -> str:
 
 def _missing_of(grids: Iterable[Grid]) -> tuple[int, int]:
     """How many cells of some grids have no value, and how many cells there are."""
-    cells = [cell for grid in grids for _, _, cell in grid.points()]
-    return sum(cell.value is None for cell in cells), len(cells)
+    known = np.concatenate([grid.columns.value.known for grid in grids])
+    return int((~known).sum()), len(known)
+
+
+def _intervals_at(tests: GridUncertainty, row: int) -> list[Ends | None]:
+    """The intervals of a cell as trials, and as items."""
+    return as_pairs(np.stack([tests.by_trials[row], tests.by_items[row]]))
 
 
 def figure_anchor(grid: Grid) -> str:
@@ -309,6 +361,7 @@ GLOBALS: Mapping[str, Any] = {
     "verdicts": in_words,
     "all_verdicts": VERDICTS,
     "trials_text": _trials_text,
+    "agreement_by_level": agreement_by_level,
     "claim_outcome": claim_outcome,
     "verdict_text": _verdict_text,
     "claim_counts": _claim_counts,
@@ -317,10 +370,10 @@ GLOBALS: Mapping[str, Any] = {
     "source_anchor": _source_anchor,
     "described_by": described_by,
     "outcome_words": OUTCOMES,
-    "within_noise": WITHIN_NOISE,
     "higher_lower": higher_lower,
     "without_value": without_value,
     "missing_of": _missing_of,
+    "intervals_at": _intervals_at,
     "significance": significance,
     "may_share_items": _may_share_items,
     "tested_grids": _tested,

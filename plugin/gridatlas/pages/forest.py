@@ -1,13 +1,13 @@
-"""Who is ahead? The differences of the answers, with their intervals."""
+"""Who is ahead? The differences that the answers tested, with their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import isfinite
 
-from gridatlas.assessment.answers.answer import ADVERBS, Answer, Contrast, Grade
+from gridatlas.analysis.said import Answer, Assertion, Grade
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.forest import Forest, ForestRow
 from gridatlas.model.format import (
     difference_unit,
@@ -20,159 +20,144 @@ from gridatlas.model.study import Factor, Level, Study
 
 CERTAINTY: Mapping[Grade, str] = {
     "not-shown": "not shown",
-    "untestable": "can't be tested",
     "reading-dependent": "depends on the reading",
 }
 """Grades in words that aren't their own."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """How differences are printed: of logs as ratios in percent."""
+
+    unit: str
+    decimals: int
+    factor: float = 1.0
+
+
 def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
-    """The levels of a facet against one another: per benchmark, or each against the baseline.
+    """The levels of a facet against one another: each pair, or one pair by another facet.
 
     The numbers are those of the answers.
 
     Returns:
-        None where no difference has an interval.
+        None where no difference was tested.
     """
-    answer = assessment.answers.get(facet.id)
-    whole = _contrasts(answer, facet)
+    study = assessment.study
+    whole = _pairs(assessment.answers.get(facet.id), facet, study)
     if not whole:
         return None
-    study = assessment.study
     rows, row_title = list(whole), facet.label
-    names = [_against(study, facet, contrast, whole) for contrast in whole]
+    same = len(whole) > 1 and len({pair.levels[1] for pair in whole}) == 1
+    names = [pair.levels[0] if same else " − ".join(pair.levels) for pair in whole]
     if len(whole) == 1:
         parts = [*_parts(assessment, facet, whole[0])]
         if parts:
-            other = parts[0][0]
-            row_title = other.label
+            row_title = parts[0][0].label
             names = [level.label for _, level, _ in parts]
-            rows = [contrast for _, _, contrast in parts]
+            rows = [pair for _, _, pair in parts]
             if len(parts) > 1:
-                names.append(f"Mean of {len(parts)}")
+                names.append("On average")
                 rows += whole
-    if all(contrast.low is None for contrast in rows):
-        return None
-    first, second = (_common(facet, [getattr(row, side) for row in rows]) for side in _SIDES)
-    unit = difference_unit(study.metric.unit)
+    first, second = (_common([pair.levels[side] for pair in rows]) for side in (0, 1))
+    ratio = rows[0].unit == "×"
+    scale = _Scale("%", 1, 100) if ratio else _Scale(study.metric.unit, mean_decimals(study))
     minus = f"{first or 'level'} − {second or 'level'}"
     title = f"{facet.label}: difference in {study.metric.name}"
-    decimals = mean_decimals(study)
     drawn = [
-        _forest_row(study, decimals, name, contrast, len(whole) == 1 and contrast is whole[0])
-        for name, contrast in zip(names, rows, strict=True)
+        _forest_row(scale, name, pair, len(whole) == 1 and pair is whole[0], ratio=ratio)
+        for name, pair in zip(names, rows, strict=True)
     ]
     return Forest(
         title=title,
         description=f"{title}, {minus}. {'; '.join(row.label for row in drawn)}.",
-        x_title=name_with_unit(minus, unit),
+        x_title=name_with_unit(minus, "%" if ratio else difference_unit(scale.unit)),
         row_title=row_title,
         first=first,
         second=second,
         better=study.metric.better or "",
-        decimals=decimals,
+        decimals=scale.decimals,
         rows=tuple(drawn),
-        assumes=tuple(dict.fromkeys(text for contrast in rows for text in contrast.assumes)),
-        alike=None if study.alike is None else float(study.alike),
+        alike=None if study.alike is None or ratio else float(study.alike),
     )
 
 
-_SIDES = ("first", "second")
+def _common(names: Sequence[str]) -> str:
+    """The name that all rows have; empty where they differ."""
+    return names[0] if len(set(names)) == 1 else ""
 
 
-def _common(facet: Factor, keys: Sequence[str]) -> str:
-    """The label of the level that all rows have on a side; empty where they differ."""
-    return facet.level(keys[0]).label if len(set(keys)) == 1 else ""
+def _pairs(answer: Answer | None, facet: Factor, study: Study) -> list[Assertion]:
+    """The tested pairs of a facet's levels; they hold no more surely than the answer.
 
-
-def _against(
-    study: Study, facet: Factor, contrast: Contrast, all_of_them: Sequence[Contrast]
-) -> str:
-    first, second = (facet.level(getattr(contrast, side)).label for side in _SIDES)
-    same = len({other.second for other in all_of_them}) == 1
-    name = first if same and len(all_of_them) > 1 else f"{first} − {second}"
-    return f"{contrast.label}: {name}" if contrast.label else name
-
-
-def _contrasts(answer: Answer | None, facet: Factor) -> list[Contrast]:
-    """An answer's differences of a facet's levels; they hold no more surely than the answer."""
+    A baseline is the second of its pairs.
+    """
     if answer is None:
         return []
-    found = [contrast for contrast in answer.contrasts if contrast.facet == facet.id]
-    if answer.grade != "reading-dependent":
-        return found
-    return [
-        replace(contrast, grade=answer.grade) if contrast.grade in ADVERBS else contrast
-        for contrast in found
-    ]
+    key = study.baseline.get(facet.id)
+    base = "" if key is None else facet.level(key).label
+    found = []
+    for pair in answer.compared:
+        if pair.factor == facet.id:
+            depends = answer.grade == "reading-dependent" and pair.p <= 0.05
+            graded = replace(pair, grade=answer.grade) if depends else pair
+            found.append(_turned(graded) if pair.levels[0] == base else graded)
+    return found
 
 
 def _parts(
-    assessment: Assessment, facet: Factor, whole: Contrast
-) -> Iterator[tuple[Factor, Level, Contrast]]:
+    assessment: Assessment, facet: Factor, whole: Assertion
+) -> Iterator[tuple[Factor, Level, Assertion]]:
     """The same two levels at each level of another facet, in the same direction."""
     for other in assessment.study.facets:
         found = []
         for level in other.levels:
             answer = assessment.answers.get(f"{other.id}/{level.slug}")
-            contrasts = _contrasts(answer, facet)
-            if other is facet or level.aggregate or len(contrasts) != 1:
+            pairs = _pairs(answer, facet, assessment.study)
+            if other is facet or level.aggregate or len(pairs) != 1:
                 continue
-            [contrast] = contrasts
-            if (contrast.first, contrast.second) == (whole.second, whole.first):
-                contrast = _turned(contrast)
-            if (contrast.first, contrast.second) == (whole.first, whole.second):
-                found.append((other, level, contrast))
+            [pair] = pairs
+            found.append((other, level, pair if pair.levels == whole.levels else _turned(pair)))
         if found:
             yield from found
             return
 
 
-def _turned(contrast: Contrast) -> Contrast:
+def _turned(pair: Assertion) -> Assertion:
     """The same difference, seen from the other level."""
 
-    def negative(value: float | None) -> float | None:
-        return None if value is None else -value
+    def other(value: float) -> float:
+        return 1 / (1 + value) - 1 if pair.unit == "×" else -value
 
+    first, second = pair.levels
     return replace(
-        contrast,
-        first=contrast.second,
-        second=contrast.first,
-        value=-contrast.value,
-        low=negative(contrast.high),
-        high=negative(contrast.low),
-        wide_low=negative(contrast.wide_high),
-        wide_high=negative(contrast.wide_low),
+        pair,
+        levels=(second, first),
+        estimate=other(pair.estimate),
+        low=other(pair.high),
+        high=other(pair.low),
     )
 
 
 def _forest_row(
-    study: Study, decimals: int, name: str, contrast: Contrast, whole: bool
+    scale: _Scale, name: str, pair: Assertion, whole: bool, *, ratio: bool
 ) -> ForestRow:
-    difference = format_difference(contrast.value, decimals)
-    words = value_with_unit(difference, study.metric.unit, difference=True)
-    text = "can't be tested"
-    interval = _ends(contrast.low, contrast.high)
-    if interval:
-        ends = " to ".join(format_difference(end, decimals) for end in interval)
-        text = f"{difference} ({ends})"
-        words += f", 95 % interval {ends} for {contrast.scope}"
-    else:
-        words += f", can't be tested: {contrast.reason}"
+    value, *ends = (scale.factor * of for of in (pair.estimate, pair.low, pair.high))
+    difference = format_difference(value, scale.decimals)
+    words = value_with_unit(difference, scale.unit, difference=not ratio)
+    text, interval = difference, None
+    if all(map(isfinite, ends)):
+        interval = (ends[0], ends[1])
+        between = " to ".join(format_difference(end, scale.decimals) for end in ends)
+        text = f"{difference} ({between})"
+        words += f", 95 % interval {between}, {pair.population}"
     return ForestRow(
         name,
-        contrast.value,
+        value,
         interval,
-        _ends(contrast.wide_low, contrast.wide_high),
-        contrast.scope,
-        contrast.wide_scope,
+        pair.population,
         text,
         f"{name}: {words}",
-        CERTAINTY.get(contrast.grade, contrast.grade),
-        contrast.grade in ADVERBS,
+        CERTAINTY.get(pair.grade, pair.grade),
+        pair.grade in ("clear", "likely"),
         whole,
     )
-
-
-def _ends(low: float | None, high: float | None) -> Ends | None:
-    return None if low is None or high is None else (low, high)

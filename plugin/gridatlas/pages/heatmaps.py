@@ -20,7 +20,7 @@ from gridatlas.model.study import Factor, Levels, Point, point_slug
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.multiples import multiples
 from gridatlas.table.differences import Difference, subtract
-from gridatlas.table.grids import readings_at
+from gridatlas.table.grids import readings_by_cell
 from gridatlas.table.study_table import Grid
 
 
@@ -36,9 +36,9 @@ def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
             continue
         grid = assessment.results.grids[levels]
         compared = {
-            (x.key, y.key): cells.get((x.key, y.key), Decimal(0))
-            for x, y, _ in grid.points()
-            if sum(cell.value is not None for _, cell in readings_at(grid, (x.key, y.key))) > 1
+            point: cells.get(point, Decimal(0))
+            for point, given in zip(grid.keys, readings_by_cell(grid), strict=True)
+            if sum(cell.value is not None for _, cell in given) > 1
         }
         drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
         figures.append(
@@ -62,9 +62,7 @@ def figures_of(
     grids = tuple(grid for _, grid in chosen)
     shared = shared and len(grids) > 1
     domain = own_domain(grids) if shared else None
-    drawn = [
-        draw_grid(grid, domain, assessment.cells(grid).best_set) for assessment, grid in chosen
-    ]
+    drawn = [draw_grid(grid, domain, assessment.best_set(grid)) for assessment, grid in chosen]
     return tuple(
         Figure(
             heatmap,
@@ -74,7 +72,7 @@ def figures_of(
             compact=compact,
             shared=shared,
             uncertainty=assessment.uncertainty.of(grid),
-            rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            rerun=assessment.rerun(grid),
             asserted=assessment.asserts_of(grid),
         )
         for (assessment, grid), heatmap in zip(chosen, drawn, strict=True)
@@ -89,7 +87,7 @@ def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
     """What was published, what was measured again on the same scale, and the difference."""
     grid, again = rerun.grid, rerun.again
     difference = subtract(again, grid, None)
-    keys = {(x.key, y.key): point_slug(x, y) for x, y, _ in grid.points()}
+    keys = {(x.key, y.key): point_slug(x, y) for x, y in grid.places}
     reasons = {
         keys[point]: RUNNING if cell.verdict == "running" else NOT_RUN
         for point, cell in rerun.cells.items()

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
-from gridatlas.assessment.answers.answer import Answer, Grade
+from gridatlas.analysis.said import Answer, Grade
 from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.model.addresses import SiteAddress
@@ -60,10 +60,9 @@ def tags(plan: PagePlan, site: SiteAddress) -> tuple[Tag, ...]:
 CERTAINTY: Mapping[Grade, str] = {
     "clear": "Clear",
     "likely": "Likely",
-    "not-shown": "Nothing shown beyond chance",
-    "untestable": "Can't be tested",
+    "not-shown": "No difference shown",
+    "untestable": "Not tested",
     "reading-dependent": "Depends on the reading",
-    "described": "",
 }
 """How surely an answer holds, in the words of a card."""
 
@@ -85,7 +84,7 @@ def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
     study = plan.context.get("study")
     address = urlsplit(site.root)
     return SocialCard(
-        headline=answer.sentence if answer else line or plan.title,
+        headline=answer.headline if answer else line or plan.title,
         study=study.title if study else plan.nav_title,
         certainty=CERTAINTY[answer.grade] if answer else "",
         site=f"{address.netloc}{address.path}".strip("/"),
@@ -95,13 +94,14 @@ def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
 
 def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
     """Of the page's heatmaps the first one that is most about what it leads with."""
-    named = {key for levels, _ in answer.cells for key in levels} if answer else set()
+    named = {label for of in answer.assertions for label in of.levels} if answer else set()
     figures = [
         figure for row in plan.rows for figure in row.figures if isinstance(figure.chart, Heatmap)
     ]
 
     def named_levels(figure: Figure) -> int:
-        return len(named.intersection(figure.grid.levels)) if figure.grid else 0
+        labels = [level.label for level in figure.grid.names] if figure.grid else []
+        return len(named.intersection(labels))
 
     return max(figures, key=named_levels).heatmap if figures else None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gridatlas.assessment.answers.answer import ADVERBS
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import UNTESTED
 from gridatlas.charts.heatmap import Heatmap
 from gridatlas.charts.palette import LIGHT
 from gridatlas.charts.panels import (
@@ -42,7 +42,7 @@ def multiples(
         plain: Whether the colours are values in any case.
     """
     answer = assessment.answers.get(page)
-    asserted = answer is not None and answer.grade in ADVERBS
+    asserted = answer is not None and answer.asserts
     evidence = not plain and _has_evidence(assessment, grids)
     scale = means_scale(grids) if evidence else values_scale(grids)
     rivals = [_rivals(assessment, grid, asserted) if evidence else None for grid in grids]
@@ -57,7 +57,7 @@ def multiples(
             len(grids),
             shared=True,
             uncertainty=assessment.uncertainty.of(grid),
-            rerun=assessment.reproduction.of(grid.levels) if assessment.reproduction else None,
+            rerun=assessment.rerun(grid),
             asserted=asserted,
             name=name,
             mean=mean_of(grid),
@@ -140,7 +140,7 @@ def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureR
     """Small heatmaps that stand for a study or a level: no numbers, no axes, no actions.
 
     Of a study that compares with a baseline, the differences that are tested, but of the baseline
-    its own grids; else grids: those that the answer is about, or the aggregates, or the first.
+    its own grids; else grids: the aggregates, or the first.
 
     Args:
         page: Path of the page below the study's that they stand for; empty for the study.
@@ -190,11 +190,6 @@ def _at(assessment: Assessment, page: str) -> tuple[Grid, ...]:
 def _leading(assessment: Assessment, page: str) -> list[Grid]:
     """The grids that stand for a page."""
     grids = _at(assessment, page)
-    answer = assessment.answers.get(page)
-    facets = assessment.study.facets
-    if "/" not in page and answer and answer.cells and len(facets) > 1:
-        named = {levels[0] for levels, _ in answer.cells}
-        return [grid for grid in grids if grid.levels[0] in named]
     if "/" in page or len(grids) <= THUMBNAILS:
         return list(grids)
     return [grid for grid in grids if grid.aggregate] or list(grids)
@@ -211,12 +206,11 @@ def _has_evidence(assessment: Assessment, grids: Sequence[Grid]) -> bool:
 
 def _rivals(assessment: Assessment, grid: Grid, asserted: bool) -> Rivals:
     """What tells the cells of a grid from its best; nothing where the page asserts nothing."""
-    cells = assessment.cells(grid)
-    tested = {point for point, cell in cells.intervals.items() if cell.in_best_set is not None}
-    best_set = cells.best_set
+    tested = grid.points_at(assessment.uncertainty.of(grid).may_be_best != UNTESTED)
+    best_set = assessment.best_set(grid)
     if not asserted or not best_set or len(best_set) == len(tested):
         return Rivals()
-    beaten = frozenset(tested - best_set)
+    beaten = tested - best_set
     if len(best_set) == 1:
         return Rivals(beaten, sole=True)
     return Rivals(beaten, outlined=best_set)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.description import best_at
 from gridatlas.charts.heatmap import rows_from_top
 from gridatlas.model.format import format_value, name_with_unit
@@ -14,7 +13,7 @@ from gridatlas.model.study import STATE_LABELS, Cell, Level, Study
 from gridatlas.pages.svg import responsive
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
-from gridatlas.table.summary import summarise
+from gridatlas.table.summary import best_points, summarise
 
 COLUMNS_UP_TO, ROWS_UP_TO = 20, 40
 """Levels of x and of y up to which a grid's cells stand in its text."""
@@ -36,7 +35,7 @@ def grid_text(grid: Grid) -> str:
     study = grid.study
     head = f"{study.title}: {grid.label}" if study.facets else study.title
     lines = [head, _metric(study)]
-    best = GridCells(grid).best
+    best = best_points(grid)
     if len(study.x.levels) > COLUMNS_UP_TO or len(study.y.levels) > ROWS_UP_TO:
         size = f"{len(study.x.levels)} × {len(study.y.levels)} cells"
         return "\n".join([*lines, f"{size}, {best_text(grid)}"])
@@ -129,14 +128,13 @@ def _facts(results: Results) -> Iterable[tuple[str, str]]:
     for facet in study.facets:
         yield f"facet {facet.id}", join_names(level.key for level in facet.levels)
     for reading in study.readings:
-        yield f"reading {reading.id}", f"{reading.label}, {_number(len(reading.cells), 'cell')}"
+        yield f"reading {reading.id}", f"{reading.label}, {_number(len(reading.table), 'cell')}"
     for problem in results.problems:
         yield problem.severity, f"{problem.place}: {problem.found} [{problem.kind}]"
 
 
 def _count(grid: Grid) -> str:
-    values = sum(cell.value is not None for _, _, cell in grid.points())
-    of = len(grid.study.x.levels) * len(grid.study.y.levels)
+    values, of = int(grid.columns.value.known.sum()), len(grid.columns)
     return _number(of, "value") if values == of else f"{values} of {_number(of, 'value')}"
 
 

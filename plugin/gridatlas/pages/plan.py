@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
-from gridatlas.assessment.answers.answer import overview_answer
+from gridatlas.assessment.answers import overview_headline
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.description import over
@@ -136,9 +136,9 @@ def plan_overview(
     """The page that leads to all studies."""
     assessments = tuple(assessments)
     answers = {assessment.study.id: assessment.answers[""] for assessment in assessments}
-    answer = overview_answer(answers)
+    line = overview_headline(answers.values())
     sentences = " ".join(
-        f"{assessment.study.title}: {answers[assessment.study.id].sentence}."
+        f"{assessment.study.title}: {answers[assessment.study.id].headline}."
         for assessment in assessments
     )
     pages_of = {assessment.study.id: page_context(assessment, into) for assessment in assessments}
@@ -147,11 +147,11 @@ def plan_overview(
         template="overview.md.jinja",
         trail=("Studies",),
         nav_title="Studies",
-        title=f"Results: {answer.sentence}" if assessments else "Results",
-        description=shortened(f"{answer.sentence}. {sentences}") if assessments else "Results.",
+        title=f"Results: {line}" if assessments else "Results",
+        description=shortened(f"{line}. {sentences}") if assessments else "Results.",
         context={
             "results": tuple(assessment.results for assessment in assessments),
-            "answer": answer,
+            "line": line,
             "answers": answers,
             "problems": (),
             "unreadable": unreadable,
@@ -219,7 +219,7 @@ def _answer_of(assessment: Assessment, grid: Grid) -> str:
     facets = zip(grid.study.facets, grid.names, strict=True)
     page = next((f"{facet.id}/{level.slug}" for facet, level in facets), "")
     answer = assessment.answers.get(page)
-    return answer.sentence if answer else ""
+    return answer.headline if answer else ""
 
 
 def unreadable_page(folder: str, into: str) -> str:
@@ -266,7 +266,6 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
             "answer": answer,
             "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
             "problems": results.problems,
-            "defaults": assessment.uncertainty.defaults_alone(),
             "levels_facet": facet,
             "levels": level_answers(assessment, into, facet),
         },
@@ -359,7 +358,6 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
             "level": level,
             "name": f"{name}: {_over(study)}",
             "readings": readings_behind(study, grids),
-            "defaults": assessment.uncertainty.defaults_at(facet.id, level.key),
             "claims": claims_about(assessment.claims, facet, level),
             "answer": answer,
         },

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
-from gridatlas.assessment.answers.answer import ADVERBS, Answer, AskedQuestion
-from gridatlas.assessment.answers.kinds import Kind, kind_of
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.model.study import Factor, Levels, Study
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
+
+Kind = Literal["one", "benchmarks", "seeds"]
+
+
+def kind_of(study: Study, facet: Factor) -> Kind:
+    """What a facet's levels are where they repeat what is asked; `one` where they don't."""
+    match study.roles.get(facet.id):
+        case "replicate":
+            return "seeds"
+        case "block":
+            return "benchmarks"
+        case _:
+            return "one"
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +35,6 @@ class Tables:
         grids: Without aggregates; at least one.
         facet: Whose levels they are at; None for a single grid.
         aggregate: The grid that is their mean, where there is one.
-        asked_of: The levels of the grids that an answer is asked of, where these are others: of
-            seeds with benchmarks, `grids` has the mean of each seed.
     """
 
     assessment: Assessment
@@ -32,7 +42,6 @@ class Tables:
     grids: tuple[Grid, ...]
     facet: Factor | None = None
     aggregate: Grid | None = None
-    asked_of: frozenset[Levels] = frozenset()
 
     @property
     def study(self) -> Study:
@@ -61,32 +70,6 @@ class Tables:
             if facet is not self.facet
         ]
         return " | ".join(fixed) or self.study.title
-
-    @cached_property
-    def answer(self) -> Answer | None:
-        """What the page about exactly these grids leads with; None without such a page."""
-        wanted = self.asked_of or {grid.levels for grid in self.grids}
-        measured = [
-            levels for levels, grid in self.assessment.results.grids.items() if not grid.aggregate
-        ]
-        if set(measured) == wanted:
-            return self.assessment.answers[""]
-        for at, facet in enumerate(self.study.facets):
-            key = self.grids[0].levels[at]
-            if {levels for levels in measured if levels[at] == key} == wanted:
-                return self.assessment.answers.get(f"{facet.id}/{facet.level(key).slug}")
-        return None
-
-    def asked(self, question: str) -> AskedQuestion | None:
-        """The test of a question in that answer; None where it has none, or asks it of parts."""
-        asked = self.answer.asked if self.answer else ()
-        matching = [test for test in asked if test.question == question]
-        if self.answer is None or len(matching) != 1:
-            return None
-        [found] = matching
-        if self.answer.grade == "reading-dependent" and found.grade in ADVERBS:
-            return replace(found, grade=self.answer.grade)
-        return found
 
     def uncertainty(self, grid: Grid) -> GridUncertainty:
         """The intervals of a grid."""
@@ -148,7 +131,6 @@ def _seeds(
         tuple(by_seed.values()),
         seeds,
         results.neighbour(first, seeds.id, whole.key) if whole else None,
-        frozenset(wanted),
     )
 
 

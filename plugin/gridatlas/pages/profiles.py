@@ -7,11 +7,18 @@ from dataclasses import replace
 from statistics import median
 from typing import Literal
 
-from gridatlas.assessment.answers.answer import number_text
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.uncertainty import known
 from gridatlas.charts.plotting import Scope, padded
 from gridatlas.charts.profile import Profile, ProfileLine
-from gridatlas.model.format import difference_unit, mean_decimals, name_with_unit, value_with_unit
+from gridatlas.model.format import (
+    MINUS,
+    difference_unit,
+    format_value,
+    mean_decimals,
+    name_with_unit,
+    value_with_unit,
+)
 from gridatlas.model.study import Level, Study, inline
 from gridatlas.pages.plot_tables import Tables, tables_of
 from gridatlas.table.study_table import Grid
@@ -74,7 +81,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     ]
     if all(offset == 0 for line in lines for offset in line.offsets):
         return None
-    metric, asked = study.metric, tables.asked(axis)
+    metric = study.metric
     unit = difference_unit(metric.unit) or inline(metric.name)
     band, scope = _band(tables, axis)
     title = f"{tables.title}: mean {metric.name} by {inline(factor.label)}"
@@ -96,9 +103,6 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
         other=inline(other.label),
         rows=len(rows),
         rows_of=len(other.levels),
-        untested="" if asked else _untested(tables),
-        p=asked.p if asked else None,
-        grade=asked.grade if asked else "",
     )
     return replace(profile, description=_profile_described(study, profile))
 
@@ -128,16 +132,13 @@ def _band(tables: Tables, axis: Literal["x", "y"]) -> tuple[float | None, Scope]
         narrow, wide = (
             (tests.x_trials, tests.x_means) if axis == "x" else (tests.y_trials, tests.y_means)
         )
-        trials = trials and bool(narrow)
-        halves += [(high - low) / 2 for low, high in (narrow or wide).values()]
+        has_trials = bool(known(narrow).any())
+        trials = trials and has_trials
+        ends = narrow if has_trials else wide
+        halves += ((ends[:, 1] - ends[:, 0]) / 2)[known(ends)].tolist()
     if not halves:
         return None, ""
     return median(halves), "these questions" if trials and tables.study.trials else ""
-
-
-def _untested(tables: Tables) -> str:
-    """Why there is no test of a grid; empty where it isn't known."""
-    return next(filter(None, (tables.uncertainty(grid).reason for grid in tables.grids)), "")
 
 
 def _profile_described(study: Study, profile: Profile) -> str:
@@ -146,9 +147,13 @@ def _profile_described(study: Study, profile: Profile) -> str:
         means = [(mean, at) for at, mean in enumerate(line.means) if mean is not None]
         (low, low_at), (high, high_at) = min(means), max(means)
         ends = (
-            f"{number_text(study, low)} at {profile.levels[low_at]} to "
-            f"{value_with_unit(number_text(study, high), study.metric.unit)} at "
+            f"{_number(study, low)} at {profile.levels[low_at]} to "
+            f"{value_with_unit(_number(study, high), study.metric.unit)} at "
             f"{profile.levels[high_at]}"
         )
         parts.append(f"{line.name}: {ends}" if line.name else ends)
     return f"{profile.title}. From the lowest mean to the highest: {'; '.join(parts)}."
+
+
+def _number(study: Study, value: float) -> str:
+    return format_value(value, mean_decimals(study)).replace("-", MINUS)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from markupsafe import Markup
 
-from gridatlas.assessment.answers.answer import Answer
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.line import Line
 from gridatlas.charts.render import Drawing

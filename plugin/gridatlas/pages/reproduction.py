@@ -42,7 +42,7 @@ def reproduction_context(assessment: Assessment, reproduction: Reproduction) -> 
     listed = {
         grid.levels: grid
         for grid in assessment.results.grids.values()
-        if len(grid.cells) * len(grid.cells[0]) <= COMMANDS_UP_TO
+        if len(grid.columns) <= COMMANDS_UP_TO
     }
     rows = rows_from_top(study.y)
     return {
@@ -217,7 +217,9 @@ def commands(grid: Grid, rows: Sequence[Level]) -> list[str]:
 
 
 def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
-    """One command for all cells of a grid: loops of a POSIX shell; empty where `command` is.
+    """One command for all cells of a grid; empty where `command` is.
+
+    Without `grid_args` it is loops of a POSIX shell.
 
     Args:
         rows: The levels of y in the order in which they are run.
@@ -226,6 +228,9 @@ def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
     if study.reproduce is None or grid.aggregate:
         return ""
     levels, loops = _facets(grid), {study.x.id: "x", study.y.id: "y"}
+    if study.reproduce.grid_args is not None:
+        words = ["python", study.reproduce.script, *shlex.split(study.reproduce.grid_args)]
+        return " ".join(_filled(word, levels) for word in words)
     words = ["python", study.reproduce.script, *shlex.split(study.reproduce.args)]
     run = " ".join(_looped(word, levels, loops) for word in words)
     xs = " ".join(shlex.quote(level.key) for level in study.x.levels)

@@ -78,7 +78,7 @@ def _source_texts(study: Study) -> Iterable[str]:
 
 def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterable[dict[str, str]]:
     study = grid.study
-    for x, y, cell in grid.points():
+    for (x, y), cell in zip(grid.places, grid.columns, strict=True):
         anchor = cell_anchor(grid, (x, y))
         if cell.value is None or anchor not in places:
             continue

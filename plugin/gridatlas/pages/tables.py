@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
-from gridatlas.assessment.cells import CellView, GridCells
-from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.heatmap import rows_from_top
+import numpy as np
+
+from gridatlas.assessment.uncertainty import GridUncertainty, as_pairs
+from gridatlas.charts.heatmap import reading_order, rows_from_top
 from gridatlas.charts.line import Line
 from gridatlas.model.format import between, cell_text, format_difference
-from gridatlas.model.study import Point
 from gridatlas.pages.figure import DataTable, Figure, Origin, ReadingsRow, ReadingsTable, TableCell
 from gridatlas.table.differences import Difference
-from gridatlas.table.grids import agree, readings_at, readings_of
+from gridatlas.table.grids import agree, readings_by_cell, readings_of
 from gridatlas.table.items import trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import UNKNOWN, Grid
+from gridatlas.table.summary import best_points, best_undisputed_points
 
 MAX_TABLE_CELLS = 2_500
 """Cells of a grid up to which its page has a table of them; that of more helps nobody."""
@@ -30,34 +31,27 @@ def data_table(figure: Figure) -> DataTable:
     number = len(study.x.levels) * len(study.y.levels)
     table = DataTable(study.x, study.y, origins=provenance(grid) if grid else ())
     if grid:
-        notes = Counter(cell.note for _, _, cell in grid.points() if cell.note)
+        notes = Counter(filter(None, grid.columns.note))
         shown = tuple(notes.items())[:MAX_NOTES]
         table = replace(table, notes=shown, more_notes=len(notes) - len(shown))
     if number > MAX_TABLE_CELLS:
         return replace(table, too_many=number)
     n = None
     if isinstance(shows, Difference):
-        cells = dict(_difference_cells(shows))
+        decimals = study.metric.decimals or 0
+        texts = ("–" if of is None else format_difference(of, decimals) for of in shows.change)
+        cells = [*map(TableCell, texts)]
     else:
         assert grid is not None
         n = usual_trials(grid)
-        tests = figure.uncertainty or GridUncertainty()
-        cells = dict(_grid_cells(GridCells(grid, tests), n))
+        cells = _grid_cells(grid, figure.uncertainty or GridUncertainty.unknown(study), n)
+    ordered, across = (cells[row] for row in reading_order(study)), len(study.x.levels)
     return replace(
         table,
-        rows=tuple(
-            (y, tuple(cells[x.key, y.key] for x in study.x.levels)) for y in rows_from_top(study.y)
-        ),
+        rows=tuple((y, tuple(islice(ordered, across))) for y in rows_from_top(study.y)),
         trials=n,
         readings=readings_table(grid) if grid else None,
     )
-
-
-def _difference_cells(difference: Difference) -> Iterator[tuple[Point, TableCell]]:
-    decimals = difference.first.study.metric.decimals or 0
-    for x, y, value in difference.points():
-        text = "–" if value is None else format_difference(value, decimals)
-        yield (x.key, y.key), TableCell(text)
 
 
 def usual_trials(grid: Grid) -> int | None:
@@ -65,30 +59,34 @@ def usual_trials(grid: Grid) -> int | None:
 
     None, too, where they are unknown for a value: what holds for most would seem to hold for it.
     """
-    found = Counter(trials(grid, cell) for _, _, cell in grid.points() if cell.value is not None)
-    if not found or None in found:
+    found = Counter(grid.trials[grid.columns.value.known].tolist())
+    if not found or UNKNOWN in found:
         return None
     n, cells = found.most_common(1)[0]
     return n if 2 * cells > found.total() else None
 
 
-def _grid_cells(cells: GridCells, usual_n: int | None = None) -> Iterator[tuple[Point, TableCell]]:
-    study = cells.grid.study
+def _grid_cells(grid: Grid, tests: GridUncertainty, usual_n: int | None) -> list[TableCell]:
+    """What a table says of each cell of a grid, row by row."""
+    study = grid.study
     # A mark on every cell says nothing.
-    marked = len(cells.best_set) < len(cells.intervals)
-    for view in cells.views():
-        interval = between(*view.ends, study) if view.ends else ""
-        text = cell_text(study, view.cell)
-        n = view.n if view.n != usual_n else None
-        yield view.point, TableCell(text, interval, view.cell.note, _mark(view, marked), n)
-
-
-def _mark(view: CellView, marked: bool) -> str:
-    if view.is_best_undisputed:
-        return "best undisputed"
-    if view.is_best:
-        return "best"
-    return "may be best" if view.in_best_set and marked else ""
+    may_be_best = tests.best_set if tests.best_set_size < tests.cells else tests.best_set & False
+    marks = dict.fromkeys(grid.points_at(may_be_best), "may be best")
+    marks |= dict.fromkeys(best_points(grid), "best")
+    marks |= dict.fromkeys(best_undisputed_points(grid), "best undisputed")
+    ends = as_pairs(np.where(np.isnan(tests.ends), tests.ranges, tests.ends))
+    return [
+        TableCell(
+            cell_text(study, cell),
+            between(*interval, study) if interval else "",
+            cell.note,
+            marks.get(point, ""),
+            None if n in (usual_n, UNKNOWN) else n,
+        )
+        for point, cell, interval, n in zip(
+            grid.keys, grid.columns, ends, grid.trials.tolist(), strict=True
+        )
+    ]
 
 
 def line_table(line: Line) -> DataTable:
@@ -99,12 +97,12 @@ def line_table(line: Line) -> DataTable:
             level,
             TableCell(
                 cell_text(study, cell),
-                between(interval.low, interval.high, study) if interval else "",
+                between(*interval, study) if interval else "",
                 cell.note,
                 n=trials(line.grid, cell),
             ),
         )
-        for level, cell, interval in line.cells()
+        for level, cell, interval in line.entries()
     )
     return DataTable(study.x, study.y, tuple((level, (cell,)) for level, cell in rows))
 
@@ -112,11 +110,8 @@ def line_table(line: Line) -> DataTable:
 def provenance(grid: Grid) -> tuple[Origin, ...]:
     """Where the shown values come from: reading, place in it and run, each with how many cells."""
     readings = {reading.id: reading for reading in grid.study.readings}
-    counts = Counter(
-        (cell.reading, cell.place, cell.run)
-        for _, _, cell in grid.points()
-        if cell.value is not None
-    )
+    cells = grid.columns[grid.columns.value.known]
+    counts = Counter(zip(cells.reading, cells.place, cells.run, strict=True))
     origins = [
         Origin(readings.get(reading), place, run, number)
         for (reading, place, run), number in list(counts.items())[:MAX_NOTES]
@@ -131,31 +126,25 @@ def provenance(grid: Grid) -> tuple[Origin, ...]:
 def readings_table(grid: Grid) -> ReadingsTable | None:
     """What each reading gives for each cell that more than one of them has; None without any."""
     study = grid.study
-    points = [(x, y) for y in rows_from_top(study.y) for x in study.x.levels]
-    shared = [
-        (x.label, y.label, cells)
-        for x, y in points
-        if len(cells := readings_at(grid, (x.key, y.key))) > 1
-    ]
+    given = readings_by_cell(grid)
+    places = grid.places
+    shared = [(*places[row], given[row]) for row in reading_order(study) if len(given[row]) > 1]
     if not shared:
         return None
     readings = readings_of(study, [grid])
     rows = []
-    for x_label, y_label, cells in shared:
+    for x, y, cells in shared:
         texts = {reading.id: cell_text(study, cell) for reading, cell in cells}
         alike = agree(cells)
         rows.append(
             ReadingsRow(
-                x_label,
-                y_label,
+                x.label,
+                y.label,
                 tuple(texts.get(reading.id, "") for reading in readings),
                 None if alike is None else not alike,
             )
         )
     notes = dict.fromkeys(
-        f"{reading.label}: {cell.note}"
-        for x, y, _ in grid.points()
-        for reading, cell in readings_at(grid, (x.key, y.key))
-        if cell.note
+        f"{reading.label}: {cell.note}" for cells in given for reading, cell in cells if cell.note
     )
     return ReadingsTable(tuple(readings), tuple(rows), tuple(notes))

@@ -14,9 +14,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from gridatlas.assessment.cells import CellView, GridCells
+import numpy as np
+
 from gridatlas.assessment.reruns import CellRerun, Rerun
-from gridatlas.charts.heatmap import rows_from_top
+from gridatlas.assessment.uncertainty import GridUncertainty, as_pairs
+from gridatlas.charts.heatmap import reading_order, rows_from_top
 from gridatlas.model.format import (
     beside,
     between,
@@ -37,9 +39,10 @@ from gridatlas.pages.filters import in_units
 from gridatlas.pages.reproduction import command_parts
 from gridatlas.table.differences import Difference
 from gridatlas.table.grids import agree as readings_agree
-from gridatlas.table.grids import readings_at
+from gridatlas.table.grids import readings_by_cell
 from gridatlas.table.items import Basis, trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import DISPUTED, Grid, or_none
+from gridatlas.table.summary import best_points
 
 CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
@@ -86,11 +89,11 @@ def card_data(figure: Figure, links: Mapping[str, str] = MappingProxyType({})) -
         columns = _of_rerun(figure, figure.rerun, points)
         columns["command"] = command_parts(figure.rerun.grid, rows)
     elif isinstance(figure.shows, Difference):
-        columns = _of_difference(figure.shows, points)
+        columns = _of_difference(figure.shows)
     elif grid is None or figure.uncertainty is None:
-        columns = _of_disagreement(figure, points)
+        columns = _of_disagreement(figure)
     else:
-        columns = _of_grid(GridCells(grid, figure.uncertainty), points)
+        columns = _of_grid(grid, figure.uncertainty)
         if figure.rerun is not None and figure.rerun.begun:
             columns["readings"] = [*columns["readings"], _measured_again(figure.rerun, points)]
         columns["command"] = command_parts(grid, rows)
@@ -139,34 +142,32 @@ def _axis(factor: Factor, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
     )
 
 
-def _of_grid(cells: GridCells, points: Points) -> dict[str, Any]:
-    study, uncertainty = cells.grid.study, cells.uncertainty
-    views = [cells[x.key, y.key] for x, y in points]
+def _of_grid(grid: Grid, uncertainty: GridUncertainty) -> dict[str, Any]:
+    study, columns, order = grid.study, grid.columns, reading_order(grid.study)
+    given = [*columns]
+    cells = [given[row] for row in order]
+    ends, ranges = (
+        [between(*of, study) if of else None for of in as_pairs(ends[order])]
+        for ends in (uncertainty.ends, uncertainty.ranges)
+    )
     return {
-        "grid": cells.grid.address,
+        "grid": grid.address,
         "unit": value_with_unit("", study.metric.unit),
-        "value": [printed(study, view.cell) for view in views],
-        "exact": [_exact(study, view.cell) for view in views],
-        "state": [
-            None if view.cell.state == "ok" else STATE_LABELS[view.cell.state] for view in views
-        ],
-        "spread": [beside(view.cell) or None for view in views],
+        "value": [printed(study, cell) for cell in cells],
+        "exact": [_exact(study, cell) for cell in cells],
+        "state": [None if cell.state == "ok" else STATE_LABELS[cell.state] for cell in cells],
+        "spread": [beside(cell) or None for cell in cells],
         "spread_is": spread_words(study),
-        "interval": [
-            between(view.interval.low, view.interval.high, study) if view.interval else None
-            for view in views
-        ],
+        "interval": ends,
         "basis": BASES[uncertainty.basis].format(n=uncertainty.replicates),
-        "range": [between(*view.range, study) if view.range else None for view in views],
-        "n": [view.n for view in views],
-        "successes": [view.cell.successes for view in views],
-        "tell": [
-            _significance(cells, view) if view.cell.value is not None else None for view in views
-        ],
-        "note": [view.cell.note or None for view in views],
-        "from": [_origin(study, view.cell) for view in views],
-        "log": [_log(study, view.cell) for view in views],
-        **_readings(cells.grid, points),
+        "range": ranges,
+        "n": or_none(grid.trials[order]),
+        "successes": or_none(columns.successes[order]),
+        "tell": _significance(grid, uncertainty, order),
+        "note": [cell.note or None for cell in cells],
+        "from": [_origin(study, cell) for cell in cells],
+        "log": [_log(study, cell) for cell in cells],
+        **_readings(grid),
     }
 
 
@@ -252,10 +253,10 @@ def _measured_again(rerun: Rerun, points: Points) -> dict[str, Any]:
     return {"label": "Measured again", "at": _small([entry((x.key, y.key)) for x, y in points])}
 
 
-def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
+def _of_difference(difference: Difference) -> dict[str, Any]:
     study = difference.first.study
-    values = {(x.key, y.key): value for x, y, value in difference.points()}
-    shown = [values[x.key, y.key] for x, y in points]
+    change, order = [*difference.change], reading_order(study)
+    shown = [change[row] for row in order]
     decimals = study.metric.decimals or 0
     return {
         "unit": value_with_unit("", study.metric.unit, difference=True),
@@ -264,7 +265,7 @@ def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
         "readings": [
             {
                 "label": level.label,
-                "at": _small([cell_text(study, grid.cell(x.key, y.key)) for x, y in points]),
+                "at": _small([cell_text(study, cell) for cell in grid.columns[np.array(order)]]),
             }
             for level, grid in zip(
                 reversed(difference.levels), (difference.second, difference.first), strict=True
@@ -273,7 +274,7 @@ def _of_difference(difference: Difference, points: Points) -> dict[str, Any]:
     }
 
 
-def _of_disagreement(figure: Figure, points: Points) -> dict[str, Any]:
+def _of_disagreement(figure: Figure) -> dict[str, Any]:
     grid = figure.grid
     assert grid is not None
     unit = value_with_unit("", grid.study.metric.unit, difference=True)
@@ -282,17 +283,18 @@ def _of_disagreement(figure: Figure, points: Points) -> dict[str, Any]:
         "unit": f"{unit} apart",
         "value": [mark.text or None for mark in figure.heatmap.marks],
         "state": [mark.absent or None for mark in figure.heatmap.marks],
-        **_readings(grid, points),
+        **_readings(grid),
     }
 
 
-def _readings(grid: Grid, points: Points) -> dict[str, Any]:
+def _readings(grid: Grid) -> dict[str, Any]:
     """What each reading says of the cells that more than one of them gives."""
+    given, order = readings_by_cell(grid), reading_order(grid.study)
     columns: dict[str, Column] = {}
     labels: dict[str, str] = {}
     agree: Column = []
-    for index, (x, y) in enumerate(points):
-        cells = readings_at(grid, (x.key, y.key))
+    for index, row in enumerate(order):
+        cells = given[row]
         agree.append(None)
         if len(cells) < 2:
             continue
@@ -302,7 +304,7 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
             agree[-1] = "The readings agree" if alike else "The readings differ"
         for (reading, _), text in zip(cells, texts, strict=True):
             labels[reading.id] = reading.label
-            columns.setdefault(reading.id, [None] * len(points))[index] = text
+            columns.setdefault(reading.id, [None] * len(order))[index] = text
     return {
         "agree": agree,
         "readings": [
@@ -312,29 +314,38 @@ def _readings(grid: Grid, points: Points) -> dict[str, Any]:
     }
 
 
-def _significance(cells: GridCells, view: CellView) -> str:
-    """Whether a cell with a value differs significantly from the best."""
-    uncertainty = cells.uncertainty
-    text, basis, extreme = "", uncertainty.tested_by, cells.grid.study.extreme
-    if view.is_best:
-        number = len(cells.best)
-        value = f"{extreme.capitalize()} value"
-        text = value if number == 1 else f"One of {number} {extreme} values"
-        text += ", disputed. " if view.cell.state == "disputed" else ". "
+def _significance(
+    grid: Grid, uncertainty: GridUncertainty, order: Sequence[int]
+) -> list[str | None]:
+    """Whether each cell with a value differs significantly from the best."""
+    best, basis, extreme = best_points(grid), uncertainty.tested_by, grid.study.extreme
+    value = f"{extreme.capitalize()} value"
+    value = value if len(best) == 1 else f"One of {len(best)} {extreme} values"
+    tested = ""
     if uncertainty.level is None:
+        tested = "Not tested against other cells: the parts of this aggregate are."
         if uncertainty.reason:
-            return f"{text}Not testable against other cells: {uncertainty.reason}."
-        return f"{text}Not tested against other cells: the parts of this aggregate are."
-    if view.is_best:
-        others = len(cells.best_set - cells.best)
-        return text + (
-            f"{many(others, 'other cell')} may be the {extreme} as well, {basis}."
-            if others
-            else f"No other cell may be the {extreme} (95 % set)."
-        )
-    if view.in_best_set:
-        return f"May be the {extreme}: no other cell beats it {basis} (95 % set)."
-    return f"Not the {extreme}: another cell beats it {basis} (95 % set)."
+            tested = f"Not testable against other cells: {uncertainty.reason}."
+    others = len(grid.points_at(uncertainty.best_set) - best)
+    of_best = (
+        f"{many(others, 'other cell')} may be the {extreme} as well, {basis}."
+        if others
+        else f"No other cell may be the {extreme} (95 % set)."
+    )
+    says = {
+        1: f"May be the {extreme}: no other cell beats it {basis} (95 % set).",
+        0: f"Not the {extreme}: another cell beats it {basis} (95 % set).",
+    }
+    found: list[str | None] = []
+    for row in order:
+        if not grid.columns.value.known[row]:
+            found.append(None)
+        elif grid.keys[row] in best:
+            disputed = ", disputed" if grid.columns.state[row] == DISPUTED else ""
+            found.append(f"{value}{disputed}. {tested or of_best}")
+        else:
+            found.append(tested or says[int(uncertainty.best_set[row])])
+    return found
 
 
 def _origin(study: Study, cell: Cell) -> str | None:

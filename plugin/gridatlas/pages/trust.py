@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
+from gridatlas.analysis.statements import tally
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
+from gridatlas.assessment.rivals import EVIDENCE
 from gridatlas.checks.findings import CheckResult
-from gridatlas.model.study import IMPORTED, Levels, Point, Reading
+from gridatlas.model.study import IMPORTED, Cell, Levels, Point, Reading, Study
 from gridatlas.table.choose import derived
-from gridatlas.table.grids import readings_at
-from gridatlas.table.items import trials
-from gridatlas.table.study_table import Grid
+from gridatlas.table.grids import readings_by_cell
+from gridatlas.table.study_table import UNKNOWN, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,28 +32,37 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Passed:
+    """The cells of a page by a check: `tally` makes sure that each counts once."""
+
+    passed: int
+    failed: int
+    not_applicable: int
+
+    @property
+    def of(self) -> int:
+        """Cells that it could judge."""
+        return self.passed + self.failed
+
+
+@dataclass(frozen=True, slots=True)
 class SecondReading:
     """How far other readings confirm the shown values.
 
     Attributes:
-        shared: Cells for which at least two independent readings give a value.
-        differ: Those for which they give different values.
+        cells: Those for which at least two independent readings give a value pass if all give the
+            same.
+        by_level: The same by level of the first facet that has several.
         largest: Largest difference, in the metric's unit; None where nothing differs.
-        disputed: Cells that are shown as disputed.
+        disputed: Cells shown as disputed, of which two readings differ that both stand up.
+        unconfirmed: Cells shown as disputed for want of a second reading.
     """
 
-    shared: int
-    differ: int
+    cells: Passed
+    by_level: tuple[tuple[str, Passed], ...]
     largest: Decimal | None
     disputed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """Values that passed a check, of those that it could judge."""
-
-    passed: int
-    of: int
+    unconfirmed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +130,12 @@ class Trust:
 
 
 def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
-    """The facts about the values of some grids of a study."""
+    """The facts about the values of some grids of a study; one that is given twice counts once."""
+    grids = list({grid.levels: grid for grid in grids}.values())
     sources: Counter[str] = Counter()
-    values = computed = disputed = 0
+    values = computed = 0
     for grid in grids:
         for _, _, cell in grid.points():
-            disputed += cell.state == "disputed"
             if cell.value is None:
                 continue
             values += 1
@@ -140,7 +151,7 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
         computed,
         bool(runs) and all(runs),
         bool(runs) and all(run.startswith(IMPORTED) for run in runs),
-        _second(grids, disputed),
+        _second(assessment, grids),
         _arithmetic(assessment, grids, frozenset(sources)),
         _again(assessment, grids),
     )
@@ -149,38 +160,98 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
 def _runs(grids: Iterable[Grid]) -> set[str]:
     """The runs that gave the values which aren't computed; empty for one that none gave."""
     return {
-        cell.run or ""
+        run
         for grid in grids
-        for _, _, cell in grid.points()
-        if cell.value is not None and cell.reading
+        for run in grid.columns.run[grid.columns.value.known & grid.columns.reading.are(bool)]
+        .take()
+        .kinds
     }
 
 
-def _second(grids: Iterable[Grid], disputed: int) -> SecondReading:
-    shared = differ = 0
-    largest: Decimal | None = None
+def _tallied(grids: Iterable[Grid], judge: Callable[[Grid, Point, Cell], bool | None]) -> Passed:
+    """The cells of some grids by whether each passes; None where that can't be told."""
+    judged: Counter[bool | None] = Counter()
+    size = 0
     for grid in grids:
+        size += grid.table.size
+        judged.update(judge(grid, (x.key, y.key), cell) for x, y, cell in grid.points())
+    return Passed(*tally(judged[True], judged[False], judged[None], size))
+
+
+def _second(assessment: Assessment, grids: Sequence[Grid]) -> SecondReading:
+    differences: list[Decimal] = []
+
+    given_at = cache(_by_point)
+
+    def agrees(grid: Grid, point: Point, _: Cell) -> bool | None:
         if len(grid.study.accounts) == 1:
-            continue
-        for x, y, _ in grid.points():
-            given = _independent(grid, (x.key, y.key))
-            if len(given) < 2:
-                continue
-            shared += 1
-            difference = max(given) - min(given)
-            if difference:
-                differ += 1
-                largest = difference if largest is None else max(largest, difference)
-    return SecondReading(shared, differ, largest, disputed)
+            return None
+        given = _independent(grid.study, given_at(grid)[point])
+        if len(given) < 2:
+            return None
+        differences.append(max(given) - min(given))
+        return not differences[-1]
+
+    cells = _tallied(grids, agrees)
+    largest = max(differences, default=None) or None
+    by_level: tuple[tuple[str, Passed], ...] = ()
+    facets = [*enumerate(assessment.study.facets)]
+    several = [at for at, _ in facets if len({grid.levels[at] for grid in grids}) > 1]
+    if several and cells.of:
+        groups: dict[str, list[Grid]] = {}
+        for grid in grids:
+            groups.setdefault(grid.names[several[0]].label, []).append(grid)
+        found = ((label, _tallied(own, agrees)) for label, own in groups.items())
+        by_level = tuple((label, passed) for label, passed in found if passed.of)
+    is_disputed = disputes(assessment)
+    disputed = [
+        is_disputed(grid, (x.key, y.key))
+        for grid in grids
+        for x, y, cell in grid.points()
+        if cell.state == "disputed"
+    ]
+    return SecondReading(cells, by_level, largest, sum(disputed), len(disputed) - sum(disputed))
 
 
-def _independent(grid: Grid, point: Point) -> list[Decimal]:
+def _by_point(grid: Grid) -> dict[Point, Sequence[tuple[Reading, Cell]]]:
+    """What each reading gives for each cell."""
+    return dict(zip(grid.keys, readings_by_cell(grid), strict=True))
+
+
+def disputes(assessment: Assessment) -> Callable[[Grid, Point], bool]:
+    """Whether two readings differ on a cell that both stand up.
+
+    One that is approximate, or fails an internal check that another passes, doesn't.
+    """
+    outcomes: dict[tuple[str, str], set[str]] = {}
+    for result in assessment.checks.results:
+        outcomes.setdefault((result.reading, result.kind), set()).add(result.outcome)
+
+    def stands_up(reading: Reading, others: Iterable[Reading]) -> bool:
+        return not reading.entry.approximate and not any(
+            "found" in outcomes.get((reading.id, kind), ())
+            and any(outcomes.get((other.id, kind)) == {"passed"} for other in others)
+            for kind in EVIDENCE
+        )
+
+    given_at = cache(_by_point)
+
+    def is_disputed(grid: Grid, point: Point) -> bool:
+        cells = given_at(grid)[point]
+        given = [(of, cell.value) for of, cell in cells if cell.value is not None]
+        every = [reading for reading, _ in given]
+        return len({value for reading, value in given if stands_up(reading, every)}) > 1
+
+    return is_disputed
+
+
+def _independent(study: Study, cells: Iterable[tuple[Reading, Cell]]) -> list[Decimal]:
     """The values of readings none of which was made from another."""
     chosen: list[tuple[Reading, Decimal]] = []
-    for reading, cell in readings_at(grid, point):
+    for reading, cell in cells:
         if cell.value is None:
             continue
-        if not any(derived(grid.study, reading, other) for other, _ in chosen):
+        if not any(derived(study, reading, other) for other, _ in chosen):
             chosen.append((reading, cell.value))
     return [value for _, value in chosen]
 
@@ -222,14 +293,14 @@ def _passed(results: Iterable[CheckResult], grids: Iterable[Grid], kind: str) ->
             if finding.severity == "problem"
             for point in finding.cells
         )
-    passed = judged = 0
-    for grid in grids:
-        for x, y, cell in grid.points():
-            at = cell.reading, grid.levels, (x.key, y.key)
-            if cell.value is not None and at[:2] in looked and at not in untested:
-                judged += 1
-                passed += at not in wrong
-    return Passed(passed, judged)
+
+    def passes(grid: Grid, point: Point, cell: Cell) -> bool | None:
+        at = cell.reading, grid.levels, point
+        if cell.value is None or at[:2] not in looked or at in untested:
+            return None
+        return at not in wrong
+
+    return _tallied(grids, passes)
 
 
 def _again(assessment: Assessment, grids: Iterable[Grid]) -> MeasuredAgain | None:
@@ -246,14 +317,7 @@ def _again(assessment: Assessment, grids: Iterable[Grid]) -> MeasuredAgain | Non
         verdicts.update(rerun.counts)
         measured += rerun.measured
         of += rerun.published
-        published = [cell for _, _, cell in grid.points() if cell.value is not None]
-        total = _added(total, (trials(grid, cell) for cell in published))
+        n = grid.trials[grid.columns.value.known]
+        total = None if total is None or (n == UNKNOWN).any() else total + int(n.sum())
     ordered = {verdict: verdicts[verdict] for verdict in VERDICTS if verdicts[verdict]}
     return MeasuredAgain(measured, of, ordered, total)
-
-
-def _added(total: int | None, numbers: Iterable[int | None]) -> int | None:
-    """A sum that is unknown where one of its terms is."""
-    for number in numbers:
-        total = None if total is None or number is None else total + number
-    return total

@@ -224,22 +224,3 @@ def difference_interval(published: Estimate, again: Estimate) -> tuple[Interval,
     by_trials = not any(estimate.stderr or estimate.clusters for estimate in (published, again))
     interval = combined(again.value, first, published.value, second)
     return interval, BY_TRIALS if by_trials else BY_CLUSTERS
-
-
-def over_pages(pages: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    """The p-values of several questions on each of several sibling pages, adjusted for both.
-
-    A page's p is that of its smallest, by Bonferroni; Holm's correction adjusts it for its
-    siblings. A question's p is Holm's over the questions of its page, and at least its page's.
-    Whatever the pages depend on, some page asserts what isn't so at most as often as alpha.
-
-    Args:
-        pages: Per page the p-values of its questions, at least one; from 0 to 1.
-
-    Returns:
-        The adjusted p-values, in the same order.
-    """
-    of_pages = holm([min(1.0, len(ps) * min(ps)) for ps in pages])
-    return tuple(
-        tuple(max(page, p) for p in holm(ps)) for page, ps in zip(of_pages, pages, strict=True)
-    )

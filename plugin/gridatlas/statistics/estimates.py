@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_DOWN, Context, Decimal
-from math import inf, isfinite, sqrt
+from math import inf, sqrt
 from typing import Literal
 
 import numpy as np
@@ -47,14 +47,20 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval:
     _check(successes, n)
     if not 0 < confidence < 1:
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+    low, high = wilson_ends(successes, n, confidence).tolist()
+    return Interval(low, high)
+
+
+def wilson_ends(successes: Floats | float, n: Floats | float, confidence: float = 0.95) -> Floats:
+    """The ends of `wilson` for many shares, on a last axis of 2; nan where either isn't known."""
     z = float(special.ndtri((1 + confidence) / 2))
-    share = successes / n
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2) / (1 + z * z / n)
-    return Interval(
-        0.0 if successes == 0 else max(0.0, middle - half),
-        1.0 if successes == n else min(1.0, middle + half),
-    )
+    share = np.divide(successes, n)
+    with np.errstate(invalid="ignore"):  # A confidence next to 1 has an infinite z.
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z * np.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2) / (1 + z * z / n)
+    low = np.where(share == 0, 0.0, np.fmax(0.0, middle - half))
+    high = np.where(share == 1, 1.0, np.fmin(1.0, middle + half))
+    return np.where(np.isnan(share)[..., None], np.nan, np.stack([low, high], axis=-1))
 
 
 def successes_from(value: Decimal, n: int, decimals: int, scale: int = 100) -> int | None:
@@ -86,24 +92,23 @@ def successes_from(value: Decimal, n: int, decimals: int, scale: int = 100) -> i
     return k if 2 * off <= _EXACT.multiply(unit, Decimal(n)) else None
 
 
-def mean_wilson(cells: Sequence[tuple[float, int]]) -> Interval:
-    """Interval of the mean of shares, each with equal weight: Wilson's at that mean.
+def mean_wilson(successes: Floats, n: Floats) -> Floats:
+    """Ends of the intervals of means of shares, each with equal weight: Wilson's at that mean.
 
     Its trials are the number of cells times the smallest number of trials of a cell: with these it
     is wide enough however the shares differ, since the mean of share × (1 − share) is at most what
     it is at the mean share.
 
     Args:
-        cells: At least one; all trials are independent.
+        successes, n: Of the cells of each mean, by (mean, cell); all trials are independent.
 
-    Raises:
-        ValueError: For no cells, or impossible counts.
+    Returns:
+        By (mean, 2); nan where the counts of a cell aren't known.
     """
-    if not cells:
-        raise ValueError("a mean needs at least one cell")
-    k, n = arrays(cells)
-    trials = len(cells) * int(n.min())
-    return wilson(min(float(np.mean(k / n)) * trials, trials), trials)
+    if n.shape[1] == 1:
+        return wilson_ends(successes[:, 0], n[:, 0])
+    trials = n.shape[1] * n.min(axis=1)
+    return wilson_ends(np.minimum((successes / n).mean(axis=1) * trials, trials), trials)
 
 
 def _check(successes: float, n: float) -> None:
@@ -181,32 +186,34 @@ def t_interval(value: float, spread: Spread) -> Interval:
     """
     if spread.df < 1:
         raise ValueError("Student's t needs at least two clusters")
+    low, high = t_ends(value, spread.stderr, spread.df).tolist()
+    return Interval(low, high)
+
+
+def t_ends(value: Floats | float, stderr: Floats | float, df: Floats | float) -> Floats:
+    """The ends of `t_interval` for many values, on a last axis of 2.
+
+    nan where a standard error isn't known or 0, or has less than one degree of freedom.
+    """
     tail = 0.975
-    quantile = special.stdtrit(spread.df, tail) if isfinite(spread.df) else special.ndtri(tail)
-    reach = spread.stderr * float(quantile)
-    return Interval(value - reach, value + reach)
+    known = np.where(np.greater(stderr, 0) & np.greater_equal(df, 1), stderr, np.nan)
+    reach = known * np.where(np.isinf(df), special.ndtri(tail), special.stdtrit(df, tail))
+    return np.stack([value - reach, value + reach], axis=-1)
 
 
-def share_interval(share: float, spread: Spread) -> Interval | None:
-    """95 % interval of a share for other clusters of the kind; None where neither is known.
+def share_ends(share: Floats | float, stderr: Floats | float, clusters: Floats | float) -> Floats:
+    """95 % intervals of shares for other clusters of the kind: low and high on a last axis of 2.
 
     Student's t; where all clusters are alike, so that they show no spread, Wilson's with each
     cluster as one trial.
+
+    Args:
+        stderr: nan where it isn't known, which makes both ends nan.
+        clusters: nan where their number isn't known.
     """
-    if spread.stderr and spread.df >= 1:
-        return t_interval(share, spread)
-    if spread.clusters is not None:
-        return wilson(share * spread.clusters, spread.clusters)
-    return None
-
-
-def widest(*intervals: Interval | None) -> Interval | None:
-    """From the lowest end to the highest; None without any interval."""
-    known_intervals = [interval for interval in intervals if interval is not None]
-    if not known_intervals:
-        return None
-    low = min(interval.low for interval in known_intervals)
-    return Interval(low, max(interval.high for interval in known_intervals))
+    by_t = t_ends(share, stderr, np.where(np.isnan(clusters), inf, clusters - 1))
+    alike = wilson_ends(np.where(np.isnan(stderr), np.nan, share * clusters), clusters)
+    return np.where(np.isnan(by_t), alike, by_t)
 
 
 def variance_of(k: float, n: float, spread: Spread | None) -> tuple[float, float]:
@@ -316,14 +323,12 @@ def interval_of(estimate: Estimate) -> Interval | None:
     Raises:
         ValueError: For impossible counts.
     """
-    trials = None if estimate.n is None else wilson(estimate.value * estimate.n, estimate.n)
-    return widest(trials, _of_clusters(estimate))
-
-
-def _of_clusters(estimate: Estimate) -> Interval | None:
-    """The interval for other clusters of the kind; None where nothing is known of them."""
-    if estimate.stderr and (estimate.clusters is None or estimate.clusters > 1):
-        return t_interval(estimate.value, Spread(estimate.stderr, estimate.clusters))
-    if estimate.n is not None and estimate.clusters is not None and estimate.clusters < estimate.n:
-        return wilson(estimate.value * estimate.clusters, estimate.clusters)
-    return None
+    value, n, clusters = estimate.value, estimate.n, estimate.clusters
+    known = [] if n is None else [wilson(value * n, n)]
+    if estimate.stderr and (clusters is None or clusters > 1):
+        known.append(t_interval(value, Spread(estimate.stderr, clusters)))
+    elif n is not None and clusters is not None and clusters < n:
+        known.append(wilson(value * clusters, clusters))
+    if not known:
+        return None
+    return Interval(min(of.low for of in known), max(of.high for of in known))

@@ -10,6 +10,11 @@ from dataclasses import dataclass
 from math import hypot
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -22,21 +27,35 @@ class Interval:
 def mean_interval(
     value: float, parts: Sequence[tuple[float, Interval]], *, independent: bool
 ) -> Interval:
-    """Interval of the mean of parts, each with equal weight, from the interval of each.
+    """`mean_ends` of one mean, from the value of each part and its interval."""
+    values = np.array([[part for part, _ in parts]])
+    ends = np.array([[(interval.low, interval.high) for _, interval in parts]])
+    [(low, high)] = mean_ends(np.array([value]), values, ends, independent=independent).tolist()
+    return Interval(low, high)
+
+
+def mean_ends(value: Floats, parts: Floats, ends: Floats, *, independent: bool) -> Floats:
+    """The ends of the intervals of means of parts, each with equal weight, from those of the parts.
 
     The squares of the distances from each part to its ends add up: Zou & Donner (2008), Statistics
     in Medicine 27, 1693–1702 (MOVER). Parts that aren't independent of one another, or not known to
     be, may all be off in the same direction: then the distances themselves add up.
 
     Args:
-        value: The mean.
-        parts: The value of each part, and its interval; at least one.
+        value: The means.
+        parts: The values of the parts, by (mean, part); at least one.
+        ends: Of the interval of each, by (mean, part, 2).
         independent: Whether the parts are, as parts asked different items.
+
+    Returns:
+        By (mean, 2); nan where the interval of a part isn't known.
     """
-    below = [part - interval.low for part, interval in parts]
-    above = [interval.high - part for part, interval in parts]
-    total = (lambda ends: hypot(*ends)) if independent else sum
-    return Interval(value - total(below) / len(parts), value + total(above) / len(parts))
+    total = (lambda line: hypot(*line)) if independent else sum
+    below, above = (
+        np.array([total(line) for line in distances.tolist()]) / parts.shape[1]
+        for distances in (parts - ends[..., 0], ends[..., 1] - parts)
+    )
+    return np.stack([value - below, value + above], axis=-1)
 
 
 Agreement = Literal["agrees", "differs", "too few to tell"]

@@ -49,14 +49,14 @@ def analyse(
 def choose(study: Study) -> StudyTable:
     """The cells that are shown, by the study's rule (`primary`, `agreement` or `median`)."""
     accounts = study.accounts
-    every = {levels for reading in accounts for levels in reading.cells.grids}
+    every = {levels for reading in accounts for levels in reading.table.grids}
     grids = tuple(study.in_order(every))
     size = len(study.x.levels) * len(study.y.levels)
     if not grids:
         return StudyTable(study.x, study.y, (), Columns.empty(0))
     if len(accounts) == 1 and study.reconcile != "agreement":
-        return accounts[0].cells
-    given = [_at_grids(reading.cells, grids, size) for reading in accounts]
+        return accounts[0].table
+    given = [_at_grids(reading.table, grids, size) for reading in accounts]
     which, disputed = _primary(given), None
     if study.reconcile != "primary":
         which, disputed = _by_values(study, given, which)
@@ -244,7 +244,7 @@ def _filled(printed: Columns | None, of: Sequence[Columns]) -> Columns | None:
 
 def values_in(study: Study, reading: Reading, levels: Levels) -> list[Decimal | None]:
     """What a reading gives for each cell of a grid: as printed, else the mean of its parts."""
-    cells = reading.cells
+    cells = reading.table
     size = len(study.x.levels) * len(study.y.levels)
     values: list[Decimal | None] = [None] * size
     absent = np.ones(size, np.bool_)

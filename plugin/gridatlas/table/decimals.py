@@ -149,7 +149,10 @@ class Decimals:
 
     def at(self, row: int) -> Decimal | None:
         """The number of a row."""
-        return self.exact(slice(row, row + 1))[0]
+        places = int(self.places[row])
+        if places >= 0:
+            return Decimal(_print((places, float(self.floats[row]))))
+        return None if self.odd is None else self.odd[row]
 
     def exact(self, rows: slice = slice(None)) -> list[Decimal | None]:
         """The numbers of rows, to the letter."""
@@ -166,9 +169,7 @@ class Decimals:
         """The numbers as codes of the different ones; None has the code 0."""
         codes = np.zeros(len(self), np.int32)
         plain = np.flatnonzero(self.places >= 0)
-        _, bits = np.unique(self.floats[plain].view(np.int64), return_inverse=True)
-        numbers = bits * (MOST_PLACES + 1) + self.places[plain]
-        _, first, own = np.unique(numbers, return_index=True, return_inverse=True)
+        _, first, own = np.unique(self._numbered(plain), return_index=True, return_inverse=True)
         codes[plain] = own + 1
         kinds: list[Decimal | None] = [None, *self[plain[first]].exact()]
         if self.odd is not None:
@@ -177,6 +178,23 @@ class Decimals:
             codes[rows] = others + len(kinds)
             kinds += map(Decimal, texts)
         return Coded(codes, kinds)
+
+    def _numbered(self, plain: NDArray[np.intp]) -> NDArray[np.int64]:
+        """A number for each of some rows, equal where these are printed alike."""
+        _, bits = np.unique(self.floats[plain].view(np.int64), return_inverse=True)
+        return bits * (MOST_PLACES + 1) + self.places[plain]
+
+    def with_other_places(self, *places: int) -> Decimals:
+        """The numbers that have other decimals."""
+        other = self.known & ~np.isin(self.places, places)
+        for row in np.flatnonzero(self.places == ODD).tolist():
+            other[row] = places_of(self.at(row) or Decimal(0)) not in places
+        return self[other]
+
+    def distinct(self) -> int:
+        """How many different texts it has."""
+        plain = len(np.unique(self._numbered(np.flatnonzero(self.places >= 0))))
+        return plain + len({*map(str, self.odd_numbers)})
 
     def map(self, change: Callable[[Decimal], Decimal | None]) -> Decimals:
         """The column with each number changed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import combinations
@@ -85,12 +85,6 @@ class Difference:
     def equal(self) -> int:
         """Number of cells in which both are the same."""
         return sum(value == 0 for value in self.values)
-
-    def points(self) -> Iterator[tuple[Level, Level, Decimal | None]]:
-        """Every point as (x level, y level, difference), row by row."""
-        study = self.first.study
-        places = ((x, y) for y in study.y.levels for x in study.x.levels)
-        return ((x, y, value) for (x, y), value in zip(places, self.change, strict=True))
 
 
 def subtract(second: Grid, first: Grid, facet: Factor | None) -> Difference:

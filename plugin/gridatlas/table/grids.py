@@ -19,14 +19,13 @@ from gridatlas.model.study import (
     Factor,
     Level,
     Levels,
-    Point,
     Reading,
     Study,
     keys_by_name,
     keyword,
     renamed,
 )
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import ABSENT, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
     """The accounts that give at least one cell of these grids, shown or not."""
     wanted = {grid.levels for grid in grids}
     return tuple(
-        reading for reading in study.accounts if not wanted.isdisjoint(reading.cells.grids)
+        reading for reading in study.accounts if not wanted.isdisjoint(reading.table.grids)
     )
 
 
@@ -189,23 +188,34 @@ def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
         )
     }
     return tuple(
-        reading for reading in study.accounts if not wanted.isdisjoint(reading.cells.grids)
+        reading for reading in study.accounts if not wanted.isdisjoint(reading.table.grids)
     )
 
 
-def readings_at(grid: Grid, point: Point) -> tuple[tuple[Reading, Cell], ...]:
-    """Each reading that has a cell, with what it gives there, in the order of the readings."""
-    key = (grid.levels, point)
-    return tuple(
-        (reading, reading.cells[key]) for reading in grid.study.accounts if key in reading.cells
-    )
+def readings_by_cell(
+    grid: Grid, readings: Iterable[Reading] | None = None
+) -> list[list[tuple[Reading, Cell]]]:
+    """Of each cell, row by row, the readings that have it, with what they give there.
+
+    Args:
+        readings: The accounts, if none are given.
+    """
+    found: list[list[tuple[Reading, Cell]]] = [[] for _ in grid.keys]
+    for reading in grid.study.accounts if readings is None else readings:
+        if grid.levels not in reading.table.index:
+            continue
+        cells = reading.table.columns[reading.table.rows(grid.levels)]
+        for given, state, cell in zip(found, cells.state.tolist(), cells, strict=True):
+            if state != ABSENT:
+                given.append((reading, cell))
+    return found
 
 
 def agree(given: Iterable[tuple[Reading, Cell]]) -> bool | None:
     """Whether the values that readings give of a cell are one number; None below two values.
 
     Args:
-        given: As `readings_at` gives it.
+        given: As `readings_by_cell` gives it.
     """
     values = [cell.value for _, cell in given if cell.value is not None]
     return len(set(values)) == 1 if len(values) > 1 else None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
+import numpy as np
+
 from gridatlas.files.cache import cache_key
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Cell, Levels, Outcomes, Point, Study
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import UNKNOWN, Grid, Ints
 
 Basis = Literal["", "trials", "items", "stderr", "repeats", "replicates", "parts"]
 """What the intervals of a grid come from: of several the one that reaches farthest."""
@@ -32,14 +34,10 @@ class Shares:
 
 def trials(grid: Grid, cell: Cell) -> int | None:
     """Trials of a cell: its own n, else by the study's `trials`; None without a read value."""
-    if cell.value is None or not cell.reading:
+    if cell.value is None or not cell.reading or grid.aggregate:
         return None
-    if (cell.n is None and grid.study.trials is None) or grid.aggregate:
-        return None
-    if cell.n is not None:
-        return cell.n
     once = grid.study.trials_at(grid.levels)
-    return None if once is None else once * cell.repeats
+    return cell.n if cell.n is not None or once is None else once * cell.repeats
 
 
 def share_scale(study: Study) -> int | None:
@@ -51,16 +49,22 @@ def share_scale(study: Study) -> int | None:
 
 def shares_by_item(grid: Grid) -> dict[Point, Shares]:
     """The cells of a grid whose run has their outcomes."""
-    if not grid.study.runs:
-        return {}
     found = {}
-    for x, y, cell in grid.points():
-        outcomes = _outcomes_of(grid.study, grid.levels, (x.key, y.key), cell)
+    for point, cell in of_runs(grid):
+        outcomes = _outcomes_of(grid.study, grid.levels, point, cell)
         if outcomes is not None:
             counts = zip(outcomes.correct, outcomes.samples, strict=True)
-            values = tuple(k / n for k, n in counts)
-            found[x.key, y.key] = Shares(cell.run, outcomes.items, values)
+            found[point] = Shares(cell.run, outcomes.items, tuple(k / n for k, n in counts))
     return found
+
+
+def of_runs(grid: Grid) -> Iterator[tuple[Point, Cell]]:
+    """The cells whose run is known, with their level keys of x and y."""
+    runs = grid.study.runs
+    if not runs:
+        return iter(())
+    rows = np.flatnonzero(grid.columns.run.are(runs.__contains__))
+    return zip((grid.keys[row] for row in rows.tolist()), grid.columns[rows], strict=True)
 
 
 def all_paired(cells: Sequence[Shares | None]) -> bool:
@@ -77,12 +81,12 @@ def same_items(grid: Grid, shares: Mapping[Point, Shares]) -> bool | None:
     """
     if len({share.items for share in shares.values()}) > 1:
         return False
-    cells = [cell for row in grid.cells for cell in row if cell.value is not None]
-    if shares and len(shares) == len(cells):
+    known = grid.columns.value.known
+    if shares and len(shares) == known.sum():
         return True
     asked = items_of(grid)
     samples = grid.study.trials.samples if grid.study.trials else 0
-    if asked and all(trials(grid, cell) == asked * samples * cell.repeats for cell in cells):
+    if asked and (grid.trials == asked * samples * grid.columns.repeats)[known].all():
         return True
     return None
 
@@ -113,6 +117,18 @@ def clusters(study: Study, levels: Levels, point: Point, cell: Cell) -> int | No
     return None if outcomes is None else len(outcomes.items)
 
 
+def clusters_of(grid: Grid) -> Ints:
+    """The same of each cell of a grid; `UNKNOWN` where it isn't known."""
+    study, cells = grid.study, grid.columns
+    printed = study.spread.n if study.spread and study.spread.kind in ("sd", "se") else None
+    beside = np.where(cells.spread.known, UNKNOWN if printed is None else printed, UNKNOWN)
+    found = np.where(cells.repeats > 1, cells.repeats, beside)
+    for point, cell in of_runs(grid):
+        number = clusters(study, grid.levels, point, cell)
+        found[grid.row(point)] = UNKNOWN if number is None else number
+    return found
+
+
 def as_input(study: Study, levels: Levels, point: Point, cell: Cell) -> tuple[Any, ...]:
     """All of a cell's outcomes that a result depends on, as JSON can have it."""
     found = _outcomes_of(study, levels, point, cell)
@@ -127,10 +143,13 @@ def _outcomes_of(study: Study, levels: Levels, point: Point, cell: Cell) -> Outc
     Where each unit is a sample of its own, such as a training seed, to pair items would test these
     trained models only.
     """
-    run = study.runs.get(cell.run)
-    if run is None or run.stderr_over != "items" or cell.value is None:
-        return None
-    return run.outcomes.get((levels, point))
+    return None if cell.value is None else outcomes_in(study, (levels, point), cell.run)
+
+
+def outcomes_in(study: Study, at: tuple[Levels, Point], run_id: str) -> Outcomes | None:
+    """What a run gave in a cell item by item; None where it isn't known."""
+    run = study.runs.get(run_id)
+    return run.outcomes.get(at) if run is not None and run.stderr_over == "items" else None
 
 
 CELLS_UP_TO = 100_000
@@ -150,51 +169,54 @@ class GridCounts:
     reason: str = ""
 
 
+def counts_of(grid: Grid) -> GridCounts:
+    """`grid_counts` by points, for `assessment/answers` alone: it goes with them."""
+    counts, reason = grid_counts(grid)
+    pairs = zip(grid.keys, counts.tolist(), strict=True)
+    return GridCounts({point: (k, n) for point, (k, n) in pairs if n != UNKNOWN}, reason)
+
+
 def too_large(study: Study) -> bool:
     """Whether its grids have too many cells for intervals and tests."""
     return len(study.x.levels) * len(study.y.levels) > CELLS_UP_TO
 
 
-def counts_of(grid: Grid) -> GridCounts:
-    """Successes and trials of each cell that has a value; or why there are none."""
-    study = grid.study
+def grid_counts(grid: Grid) -> tuple[Ints, str]:
+    """Successes and trials of each cell by (cell, 2), `UNKNOWN` without a value; or why not.
+
+    The counts are those of all cells that have a value, or, with a reason, of none.
+    """
+    study, cells = grid.study, grid.columns
+    scale, known = share_scale(study), cells.value.known
+    none = np.full((len(cells), 2), UNKNOWN)
     if grid.aggregate:
-        return GridCounts(reason=AGGREGATE)
+        return none, AGGREGATE
     if too_large(study):
-        return GridCounts(
-            reason=f"intervals and tests are not computed above {CELLS_UP_TO:,} cells in a grid"
-        )
-    scale = share_scale(study)
-    counts: dict[Point, Counts] = {}
-    successes: dict[tuple[str, int], int | None] = {}
-    for x, y, cell in grid.points():
-        if cell.value is None:
+        return none, f"intervals and tests are not computed above {CELLS_UP_TO:,} cells in a grid"
+    counts, values = none.copy(), cells.value.exact()
+    successes: dict[tuple[int, str, int], int | None] = {}
+    rows = zip(*(of.tolist() for of in (cells.repeats, grid.trials, cells.successes)), strict=True)
+    for row, (value, (repeats, n, k)) in enumerate(zip(values, rows, strict=True)):
+        if value is None:
             continue
-        n = trials(grid, cell)
-        if cell.repeats > 1:
-            return GridCounts(reason=REPEATED)
-        if n is None:
-            return GridCounts(reason="the number of trials behind each value is unknown")
+        if repeats > 1:
+            return none, REPEATED
+        if n == UNKNOWN:
+            return none, "the number of trials behind each value is unknown"
         if scale is None:
-            return GridCounts(reason=f"{study.metric.name} is not a share of trials")
-        k = cell.successes
-        if k is None:
-            printed = (str(cell.value), n)
-            if printed not in successes:
-                successes[printed] = successes_of(cell, n, scale)
-            k = successes[printed]
-        if k is None:
-            wrong = f"{cell.value} is impossible with {many(n, 'trial')}"
-            return GridCounts(reason=f"{wrong}, so its trials are not known")
-        counts[x.key, y.key] = (k, n)
-    return GridCounts(counts, "" if counts else "there is no value")
+            return none, f"{study.metric.name} is not a share of trials"
+        like = (k, str(value), n)
+        if like not in successes:
+            successes[like] = k if k != UNKNOWN else successes_of(value, n, scale)
+        if successes[like] is None:
+            wrong = f"{value} is impossible with {many(n, 'trial')}"
+            return none, f"{wrong}, so its trials are not known"
+        counts[row] = successes[like], n
+    return counts, "" if known.any() else "there is no value"
 
 
-def successes_of(cell: Cell, n: int, scale: int) -> int | None:
-    """The count of n trials that a cell's value is printed for; None where there is none."""
+def successes_of(value: Decimal, n: int, scale: int) -> int | None:
+    """The count of n trials that a value is printed for; None where there is none."""
     from gridatlas.statistics.estimates import successes_from
 
-    if cell.value is None:
-        return None
-    decimals = places_of(cell.value)
-    return successes_from(cell.value, n, decimals, scale)
+    return successes_from(value, n, places_of(value), scale)

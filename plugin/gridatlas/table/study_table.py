@@ -24,9 +24,10 @@ from gridatlas.model.study import (
     keys_by_name,
     keyword,
 )
-from gridatlas.table.coded import Bools, Coded, Rows, concatenated, taken
+from gridatlas.table.coded import Bools, Coded, Codes, Rows, concatenated, numbered, taken
 from gridatlas.table.decimals import Decimals, Int8
 
+Ints = NDArray[np.int64]
 At = tuple[Levels, Point]
 """Where a cell is: the level keys of the facets, and those of x and y."""
 UNKNOWN = -1
@@ -39,6 +40,11 @@ OK, MISSING, DISPUTED = (STATES.index(state) for state in ("ok", "missing", "dis
 def constant(value: int, rows: int, kind: type[np.generic]) -> NDArray[Any]:
     """The same number in each row; it takes no memory."""
     return np.broadcast_to(kind(value), rows)
+
+
+def or_none(column: Ints) -> list[int | None]:
+    """Numbers of trials or successes; None for `UNKNOWN`."""
+    return [None if number == UNKNOWN else number for number in column.tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,8 +61,8 @@ class Columns:
     value: Decimals
     state: Int8
     reading: Coded[str]
-    n: NDArray[np.int64]
-    successes: NDArray[np.int64]
+    n: Ints
+    successes: Ints
     stderr: Decimals
     note: Coded[str]
     place: Coded[str]
@@ -88,10 +94,6 @@ class Columns:
 
     def __iter__(self) -> Iterator[Cell]:
         """The cells, each made when it is asked for."""
-        n, successes = (
-            [None if number == UNKNOWN else number for number in column.tolist()]
-            for column in (self.n, self.successes)
-        )
         ends: Iterable[Any] = repeat(None)
         if self.low.known.any():
             ends = (
@@ -100,10 +102,32 @@ class Columns:
             )
         return map(
             Cell,
-            *(self.value, map(STATES.__getitem__, self.state.tolist()), self.reading, n, successes),
+            *(self.value, map(STATES.__getitem__, self.state.tolist()), self.reading),
+            *(or_none(self.n), or_none(self.successes)),
             *(self.stderr, self.note, self.place, self.run),
             *([line or None for line in self.line.tolist()], self.repeats.tolist(), ends),
             self.spread,
+        )
+
+    def cell(self, row: int) -> Cell:
+        """One cell."""
+        of = slice(row, row + 1)
+        [n], [successes] = or_none(self.n[of]), or_none(self.successes[of])
+        low, high = self.low.at(row), self.high.at(row)
+        return Cell(
+            self.value.at(row),
+            STATES[self.state[row]],
+            self.reading[row],
+            n,
+            successes,
+            self.stderr.at(row),
+            self.note[row],
+            self.place[row],
+            self.run[row],
+            int(self.line[row]) or None,
+            int(self.repeats[row]),
+            None if low is None or high is None else (low, high),
+            self.spread.at(row),
         )
 
     @classmethod
@@ -130,6 +154,16 @@ class Columns:
             Decimals.of(cell.spread for cell in given),
         )
 
+    def alike(self) -> Codes:
+        """For each cell a number: those with one are alike in all but value, line and ends.
+
+        Numbers are alike as they are printed. A cell with a value is like none without.
+        """
+        known = Coded(self.value.known.astype(np.int8), (False, True))
+        return numbered(
+            [known, *(_coded(getattr(self, name)) for name in COLUMNS if name not in _OWN)]
+        )
+
     @classmethod
     def joined(cls, parts: Sequence[Columns]) -> Columns:
         """The cells of all parts, one at least."""
@@ -143,6 +177,17 @@ class Columns:
 
 
 COLUMNS = tuple(column.name for column in fields(Columns))
+_OWN = ("value", "line", "low", "high")
+
+
+def _coded(column: Any) -> Coded[Any]:
+    """A column as codes."""
+    if isinstance(column, Coded):
+        return column
+    if isinstance(column, Decimals):
+        return column.kinds()
+    kinds, codes = np.unique(column, return_inverse=True)
+    return Coded(codes, kinds.tolist())
 
 
 def _joined(columns: Sequence[Any]) -> Any:
@@ -245,25 +290,20 @@ class StudyTable(Mapping[At, Cell]):
         return rows[np.argsort(self.columns.line[rows], kind="stable")]
 
     @cached_property
+    def alike(self) -> Codes:
+        """`Columns.alike` of its cells."""
+        return self.columns.alike()
+
+    @cached_property
     def kinds(self) -> Coded[Decimal | None]:
         """The values as codes of the different ones."""
         return self.columns.value.kinds()
-
-    @cached_property
-    def _cells(self) -> dict[Levels, list[Cell]]:
-        return {}
-
-    def cells_of(self, levels: Levels) -> list[Cell]:
-        """The cells of a grid, row by row; kept, since whoever asks for one asks for all."""
-        if levels not in self._cells:
-            self._cells[levels] = [*self.columns[self.rows(levels)]]
-        return self._cells[levels]
 
     def __getitem__(self, at: At) -> Cell:
         row = self.row(at)
         if row is None:
             raise KeyError(at)
-        return self.cells_of(at[0])[row % self.size]
+        return self.columns.cell(row)
 
     def __contains__(self, at: object) -> bool:
         return self.row(at) is not None  # type: ignore[arg-type]
@@ -337,6 +377,36 @@ class Grid:
         """Its cells, by y and x."""
         return self.table.columns[self.table.rows(self.levels)]
 
+    @cached_property
+    def trials(self) -> Ints:
+        """Of each cell: its own n, else by the study's `trials`; `UNKNOWN` without a read value."""
+        cells, once = self.columns, self.study.trials_at(self.levels)
+        if self.aggregate:
+            return constant(UNKNOWN, len(cells), np.int64)
+        by_study = UNKNOWN if once is None else once * cells.repeats
+        read = cells.value.known & cells.reading.are(bool)
+        return np.where(read, np.where(cells.n == UNKNOWN, by_study, cells.n), UNKNOWN)
+
+    @property
+    def places(self) -> list[tuple[Level, Level]]:
+        """The levels of x and y of each cell, row by row."""
+        return [(x, y) for y in self.study.y.levels for x in self.study.x.levels]
+
+    @cached_property
+    def keys(self) -> list[Point]:
+        """The level keys of x and y of each cell, row by row."""
+        return [(x.key, y.key) for x, y in self.places]
+
+    def points_at(self, wanted: Bools) -> frozenset[Point]:
+        """The level keys of x and y of some cells."""
+        return frozenset(self.keys[row] for row in np.flatnonzero(wanted).tolist())
+
+    def row(self, point: Point) -> int:
+        """The place of a cell in its columns; KeyError where there is no such level."""
+        return self.study.y.place(point[1]) * len(self.study.x.levels) + self.study.x.place(
+            point[0]
+        )
+
     @property
     def computed(self) -> bool:
         """Whether the values are computed from other grids (an aggregate not printed)."""
@@ -380,15 +450,13 @@ class Grid:
 
     @property
     def cells(self) -> list[list[Cell]]:
-        """Its cells, in a row for each level of y; for the statistics of today."""
-        cells, width = self.table.cells_of(self.levels), len(self.study.x.levels)
+        """Its cells, in a row for each level of y, for `assessment/answers` alone."""
+        cells, width = [*self.columns], len(self.study.x.levels)
         return [cells[start : start + width] for start in range(0, len(cells), width)]
 
     def points(self) -> Iterator[tuple[Level, Level, Cell]]:
         """Every cell as (level of x, level of y, cell), row by row."""
-        places = ((x, y) for y in self.study.y.levels for x in self.study.x.levels)
-        cells = self.table.cells_of(self.levels)
-        return ((x, y, cell) for (x, y), cell in zip(places, cells, strict=True))
+        return ((x, y, cell) for (x, y), cell in zip(self.places, self.columns, strict=True))
 
     def at(self, **levels: object) -> Cell:
         """The cell at one level of each axis.

@@ -70,6 +70,20 @@ def summarise(grid: Grid) -> Summary | None:
     return _SUMMARIES[grid]
 
 
+def best_points(grid: Grid) -> frozenset[Point]:
+    """The cells with the best value, ties included; empty without any value or direction."""
+    summary = summarise(grid) if grid.study.metric.better else None
+    return frozenset((x.key, y.key) for x, y in summary.best) if summary else frozenset()
+
+
+def best_undisputed_points(grid: Grid) -> frozenset[Point]:
+    """The cells with the best undisputed value; empty unless the best value is disputed."""
+    summary = summarise(grid) if grid.study.metric.better else None
+    if summary is None or not summary.best_disputed or summary.best_undisputed is None:
+        return frozenset()
+    return frozenset((x.key, y.key) for x, y in summary.best_undisputed.at)
+
+
 def _summarised(grid: Grid) -> Summary | None:
     study, values = grid.study, grid.columns.value
     known = values.known

@@ -6,20 +6,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from gridatlas_reproduce.kv.memory import GIB, Shape
 from gridatlas_reproduce.kv.slots import ROUND, Reading
 from gridatlas_reproduce.runner.errors import CannotRun
 
-Decoder = Literal["slots", "loop"]
-VERSION = 1
+VERSION = 2
 """Of what may change a text in a shape."""
 SLOT_STEP = 16
 CPU_ROWS = 32
 """Rows on a CPU, where no memory says how many; for tries with tiny models."""
 USED = 0.95
 """Share of a GPU's memory that is planned with."""
+WAITING = 5
+"""Beginnings that there is room for on a GPU: the samples of a question."""
 RESERVE = 3 * 10**9
 """For the prefill, activations, the logits and what the driver takes."""
 
@@ -29,29 +30,26 @@ class Batch:
     """What a text may depend on besides seeds and settings, on one machine.
 
     Attributes:
-        decoder: `slots`: all samples in one batch of fixed size; `loop`: those of one question and
-            cell, with transformers' own cache.
         rows: Samples decoded together.
-        slots: Tokens that a row has room for; None for `loop`.
-        reading: How attention reads the slots; None for `loop`.
-        compiled: Whether `torch.compile` has compiled the model's layers.
+        slots: Tokens that a row has room for.
+        reading: How attention reads the slots.
     """
 
-    decoder: Decoder = "slots"
     rows: int = 5
-    slots: int | None = None
-    reading: Reading | None = None
-    compiled: bool = False
+    slots: int = 0
+    reading: Reading = "grouped"
 
     def settings(self) -> dict[str, Any]:
         """For the manifest."""
-        content: dict[str, Any] = {"name": self.decoder, "version": VERSION, "rows": self.rows}
-        if self.decoder == "slots":
-            content |= {"slots": self.slots, "rounded_to": ROUND, "reading": self.reading}
-            content["num_splits"] = 1 if self.reading == "varlen" else None
-            if self.compiled:
-                content["compiled"] = True
-        return content
+        return {
+            "name": "slots",
+            "version": VERSION,
+            "rows": self.rows,
+            "slots": self.slots,
+            "rounded_to": ROUND,
+            "reading": self.reading,
+            "num_splits": 1 if self.reading == "varlen" else None,
+        }
 
 
 def slots_for(longest: int) -> int:
@@ -62,12 +60,15 @@ def slots_for(longest: int) -> int:
 def rows_that_fit(shape: Shape, width: int, slots: int, memory: float) -> int:
     """How many rows of so many slots fit beside the weights; 0 for none.
 
+    Of many, some leave their room to the beginnings that wait for their cells.
+
     Args:
         width: Bytes per number.
         memory: Of the whole GPU: what is free varies, and rows are part of a run's settings.
     """
     room = USED * memory - shape.weight_bytes(width) - RESERVE
-    return max(int(room / (slots * shape.token_bytes(width))), 0)
+    fit = max(int(room / (slots * shape.token_bytes(width))), 0)
+    return fit - min(WAITING, fit // 5)
 
 
 def rows_for(shape: Shape, width: int, slots: int, memory: float | None, most: int) -> int:

@@ -1,87 +1,59 @@
-"""Decode speed and KV memory of pruned caches and the full cache, with random weights.
+"""Speed of decoding with random weights, measured in points, and what a batch of slots must hold.
 
-Neither depends on what the weights are, only on the model's shape: no checkpoint is needed. Latency
-at equal rows and throughput at equal memory are different questions, and different arms.
+Speed depends on a model's shape alone: no checkpoint is needed. A step's time is nearly a line over
+the tokens in the cache, so that a few lengths tell that of any pruned or full cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+import json
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
-from gridatlas_reproduce.kv.batches import RESERVE, USED, Decoder, slots_for
+from gridatlas_reproduce.kv.batches import USED, gpu_memory, slots_for
+from gridatlas_reproduce.kv.continuous import SlotDecoder
 from gridatlas_reproduce.kv.memory import SPARE, shape_of
 from gridatlas_reproduce.kv.models import WIDTHS
-from gridatlas_reproduce.kv.selection import Budget, Protect
+from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
+from gridatlas_reproduce.kv.sampling import Sampling, drawn
+from gridatlas_reproduce.kv.scorers import Scorer, new_scorer
+from gridatlas_reproduce.kv.selection import Budget, select
+from gridatlas_reproduce.kv.slots import Reading, SlotCache, slot_attention, varlen_error
+from gridatlas_reproduce.kv.tasks import Ends, Task
+from gridatlas_reproduce.runner.devices import choose_device
+from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.files import indented, write_atomic
+from gridatlas_reproduce.runner.records import SettingsDiffer
+from gridatlas_reproduce.runner.runs import differences, environment, gpu_state, utc_now
 
-WARM_UP = 64
-"""Steps of a warm-up after its first prune."""
-Question = Literal["equal rows", "equal memory"]
-SHAPES: Mapping[str, Mapping[str, Any]] = {
-    "r1-qwen": {
-        "model_type": "qwen2",
-        "vocab_size": 152_064,
-        "hidden_size": 3584,
-        "intermediate_size": 18_944,
-        "num_hidden_layers": 28,
-        "num_attention_heads": 28,
-        "num_key_value_heads": 4,
-        "max_position_embeddings": 131_072,
-        "tie_word_embeddings": False,
-    },
-    "r1-llama": {
-        "model_type": "llama",
-        "vocab_size": 128_256,
-        "hidden_size": 4096,
-        "intermediate_size": 14_336,
-        "num_hidden_layers": 32,
-        "num_attention_heads": 32,
-        "num_key_value_heads": 8,
-        "max_position_embeddings": 131_072,
-        "tie_word_embeddings": False,
-    },
-    "tiny": {
-        "model_type": "qwen2",
-        "vocab_size": 64,
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 2,
-        "max_position_embeddings": 4096,
-        "tie_word_embeddings": False,
-    },
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FILE = "bench.json"
+BUDGET = Budget(2000, Decimal("0.3"), 5001)
+PROMPT = 220
+Step = Callable[[int], "Tensor"]
+"""Passes a token of each row through the model."""
+Point = dict[str, Any]
+"""What is measured at once: its `part`, and what tells it from the others."""
+ARMS: tuple[str, ...] = ("grouped", "varlen", "split", "dynamic")
+"""Slots by each reading; transformers' own `DynamicCache`."""
+_SIZES = (
+    *("model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"),
+    *("num_attention_heads", "num_key_value_heads", "max_position_embeddings"),
+)
+SHAPES: Mapping[str, tuple[Any, ...]] = {
+    "r1-qwen": ("qwen2", 152_064, 3584, 18_944, 28, 28, 4, 131_072),
+    "r1-llama": ("llama", 128_256, 4096, 14_336, 32, 32, 8, 131_072),
+    "tiny": ("qwen2", 64, 32, 64, 2, 4, 2, 4096),
 }
 """The shapes of DeepSeek-R1-Distill-Qwen-7B and -Llama-8B, and one for tests on a CPU."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """What is measured several times.
-
-    Attributes:
-        asks: What it is compared for: latency at equal rows, or throughput at equal memory.
-        budget: None for the full cache.
-    """
-
-    asks: Question
-    decoder: Decoder
-    rows: int
-    budget: Budget | None
-
-    def levels(self) -> dict[str, Any]:
-        """What tells it from the others, for the file."""
-        window = None if self.budget is None else self.budget.window
-        ratio = None if self.budget is None else str(self.budget.ratio)
-        return {
-            "asks": self.asks,
-            "decoder": self.decoder,
-            "rows": self.rows,
-            "local_window": window,
-            "ratio": ratio,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,97 +62,362 @@ class Bench:
 
     Attributes:
         shape: A key of `SHAPES`.
-        rows: Samples decoded together, in the arms at equal rows.
-        cache_bytes: Memory for caches, in the arms at equal memory; None for what the GPU has.
-        repeats: Of each arm, after a warm-up.
-        prompt: Tokens of the prompt.
-        new_tokens: Per sample; nothing ends earlier.
+        rows: Samples decoded together.
+        caches: Tokens in each sample's cache.
+        steps: Per point and repeat.
+        seconds: Of the scheduler's part.
     """
 
     shape: str
-    scorer: str = "importance"
-    windows: tuple[int, ...] = (2000,)
-    ratios: tuple[Decimal, ...] = (Decimal("0.3"),)
-    trigger: int = 5000
-    protect: Protect = "tie"
-    decoders: tuple[Decoder, ...] = ("loop", "slots")
-    rows: tuple[int, ...] = (1, 5, 20, 64)
-    cache_bytes: int | None = None
-    repeats: int = 5
-    prompt: int = 220
-    new_tokens: int = 16_384
-    dtype: str = "bfloat16"
-    attention: str = "sdpa"
+    dtype: str = "float16"
+    rows: tuple[int, ...] = (1, 5, 20, 60, 200)
+    caches: tuple[int, ...] = (500, 1000, 2500, 5000, 8000, 16_000)
+    steps: int = 50
+    repeats: int = 1
+    seconds: float = 240
     seed: int = 0
 
-    def budgets(self) -> list[Budget]:
-        """The grid."""
-        return [
-            Budget(window, ratio, self.trigger, self.protect)
-            for window in self.windows
-            for ratio in self.ratios
-        ]
-
-    def longest(self, budget: Budget | None) -> int:
-        """Tokens that a sample's cache holds at most."""
-        most = self.prompt + self.new_tokens
-        return most if budget is None else min(budget.bound(self.prompt), most)
-
-    def row_bytes(self, budget: Budget | None) -> int:
-        """Bytes of a row of slots."""
-        token = shape_of(config_of(self.shape)).token_bytes(WIDTHS[self.dtype])
-        return slots_for(self.longest(budget)) * token
-
-    def needed(self, arm: Arm) -> float:
-        """Bytes of GPU memory that an arm takes."""
-        shape, width = shape_of(config_of(self.shape)), WIDTHS[self.dtype]
-        weights, caches = shape.weight_bytes(width), arm.rows * self.row_bytes(arm.budget)
-        if arm.decoder == "slots":
-            return weights + caches + RESERVE / 2
-        # A layer's cache is there twice while a step's token is put to it.
-        return weights + caches * (1 + 1 / shape.layers) + SPARE
-
-    def fits(self, arm: Arm, memory: int | None) -> bool:
-        """Whether an arm fits into so many bytes of a GPU; always on a CPU."""
-        return memory is None or self.needed(arm) <= USED * memory
-
-    def arms(self, memory: int | None) -> list[Arm]:
-        """All arms, whether they fit or not.
-
-        Args:
-            memory: Of the GPU; None for a CPU.
-        """
-        budgets = [None, *self.budgets()]
-        found = [
-            Arm("equal rows", decoder, rows, budget)
+    def points(self, arms: tuple[str, ...] = ARMS) -> list[Point]:
+        """All points, the checks first; those that don't fit into a GPU, too."""
+        checks: list[Point] = [{"part": part} for part in ("error", "neighbours", "prune")]
+        steps = [
+            {"part": "step", "arm": arm, "rows": rows, "cache": cache, "repeat": repeat}
+            for repeat in range(self.repeats)
             for rows in self.rows
-            for decoder in self.decoders
-            for budget in budgets
+            for cache in self.caches
+            # What drifts meets all arms alike.
+            for arm in (arms if repeat % 2 == 0 else arms[::-1])
         ]
-        cache = self.cache_bytes
-        if cache is None and memory is not None:
-            weights = shape_of(config_of(self.shape)).weight_bytes(WIDTHS[self.dtype])
-            cache = int(USED * memory - weights - RESERVE)
-        if cache is not None and "slots" in self.decoders:
-            for budget in budgets:
-                if rows := cache // self.row_bytes(budget):
-                    found.append(Arm("equal memory", "slots", rows, budget))
-        return found
+        return [*checks, *steps, {"part": "scheduler"}]
+
+    def needed(self, point: Point) -> float:
+        """Bytes of GPU memory that a point takes."""
+        shape, width = shape_of(config_of(self.shape)), WIDTHS[self.dtype]
+        if point["part"] == "error":
+            # The same weights once more, in full precision.
+            return shape.weight_bytes(width + 4) + SPARE
+        cache = point.get("cache", PROMPT + 600) + self.steps
+        rows = point.get("rows", max(self.rows))
+        bytes_of_caches = rows * slots_for(cache) * shape.token_bytes(width)
+        # `DynamicCache` copies a layer to put a token to it.
+        copied = 1 / shape.layers if point.get("arm") == "dynamic" else 0
+        return float(shape.weight_bytes(width) + bytes_of_caches * (1 + copied) + SPARE)
 
     def settings(self) -> dict[str, Any]:
         """For the file."""
-        content = asdict(self)
-        return {
-            key: [str(each) if isinstance(each, Decimal) else each for each in value]
-            if isinstance(value, tuple)
-            else value
-            for key, value in content.items()
-        }
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
 
 def config_of(shape: str) -> Any:
     """The transformers configuration of a shape."""
     from transformers import AutoConfig
 
-    content = dict(SHAPES[shape])
+    content = dict(zip(_SIZES, SHAPES[shape], strict=True)) | {"tie_word_embeddings": False}
     return AutoConfig.for_model(content.pop("model_type"), **content)
+
+
+def random_model(bench: Bench, device: Any) -> Any:
+    """A model of the shape with random weights, made where it shall be."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(bench.seed)
+    with torch.device(device):
+        return AutoModelForCausalLM.from_config(
+            config_of(bench.shape), dtype=getattr(torch, bench.dtype), attn_implementation="sdpa"
+        ).eval()
+
+
+def measure(
+    bench: Bench,
+    folder: Path,
+    device_name: str,
+    report: Callable[[str], None] = lambda text: None,
+    minutes: float = 9,
+) -> dict[str, Any]:
+    """Measure what isn't in the folder's file yet, for so long; each result is written at once.
+
+    Raises:
+        CannotRun: For no GPU, or a CPU with a real shape.
+        SettingsDiffer: Where the file has other settings, or another machine's figures.
+    """
+    import torch
+
+    device, began = choose_device(device_name), time.monotonic()
+    if device.type == "cpu" and bench.shape != "tiny":
+        raise CannotRun(
+            f"the shape {bench.shape} on a CPU",
+            "a GPU: figures of a CPU say nothing about decoding on one",
+            "run it with --device cuda, or try it with --shape tiny --device cpu",
+        )
+    why = varlen_error(device, getattr(torch, bench.dtype))
+    report(f"varlen_attn can't be taken: {why}" if why else "varlen_attn is there, and right")
+    arms = ARMS if why is None else ("grouped", "dynamic")
+    record = _recorded(bench, folder)
+    record["varlen"] = why or "right"
+    memory, results = gpu_memory(device), record["results"]
+    points = bench.points(arms)
+    fitting = [p for p in points if memory is None or bench.needed(p) <= USED * memory]
+    record["left_out"] = [point for point in points if point not in fitting]
+    done = [
+        {k: r[k] for k in ("part", "arm", "rows", "cache", "repeat") if k in r} for r in results
+    ]
+    left = [point for point in fitting if point not in done]
+    measuring = Measuring(bench, device, "varlen" if why is None else "grouped") if left else None
+    for number, point in enumerate(left):
+        if number and time.monotonic() - began > 60 * minutes:
+            break
+        assert measuring is not None
+        try:
+            found = measuring.of(point)
+        except torch.cuda.OutOfMemoryError:
+            record["left_out"].append(point)
+            continue
+        results.append(point | found)
+        write_atomic(folder / FILE, indented(record))
+        report(" ".join(f"{key} {value}" for key, value in results[-1].items()))
+    record["missing"] = len(fitting) - len(results)
+    write_atomic(folder / FILE, indented(record))
+    return record
+
+
+class Measuring:
+    """A model, and what is measured with it."""
+
+    def __init__(self, bench: Bench, device: Any, reading: Reading) -> None:
+        self.bench, self.device, self.reading = bench, device, reading
+        self.model = random_model(bench, device)
+        size = PredictorSize() if bench.shape != "tiny" else PredictorSize(16, 8)
+        predictor = new_predictor(self.model.config.hidden_size, size, bench.seed)
+        predictor = predictor.to(device=device, dtype=self.model.dtype).eval()
+        self.scorer: Scorer = new_scorer("importance", predictor)
+
+    def of(self, point: Point) -> dict[str, Any]:
+        """One point's figures."""
+        import torch
+
+        with torch.inference_mode():
+            if point["part"] != "step":
+                found: dict[str, Any] = getattr(self, f"_{point['part']}")()
+                return found
+            rows, cache = point["rows"], point["cache"]
+            dynamic = point["arm"] == "dynamic"
+            step = (
+                self._dynamic(self.model, rows, cache)
+                if dynamic
+                else self._slots(point["arm"], rows, cache)
+            )
+            times = [self._ms(lambda: step(1)) for _ in range(self.bench.steps + 3)][3:]
+        return {"ms": _rounded(median(times)), "least": _rounded(min(times))}
+
+    # --- parts ------------------------------------------------------------------------------------
+
+    def _error(self) -> dict[str, Any]:
+        """Slots and the unbatched path beside full precision, over forced tokens."""
+        exact = copy.deepcopy(self.model).float()
+        paths = {
+            "exact": self._dynamic(exact, 1, PROMPT),
+            "unbatched": self._dynamic(self.model, 1, PROMPT),
+            "slots": self._slots(self.reading, 4, PROMPT),
+        }
+        found = {name: self._forced(step) for name, step in paths.items()}
+        wanted = found.pop("exact")
+        content = {"largest_logit": _rounded(float(wanted.abs().max()))}
+        for name, logits in found.items():
+            content[f"{name}_error"] = _rounded(float((logits - wanted).abs().max()))
+            same = (logits.argmax(dim=-1) == wanted.argmax(dim=-1)).float().mean()
+            content[f"{name}_argmax_equal"] = _rounded(float(same))
+        return content
+
+    def _neighbours(self) -> dict[str, Any]:
+        """Whether a sample's logits are the same, bit by bit, beside other samples."""
+        rows = max(self.bench.rows)
+        first, other = (
+            self._forced(self._slots(self.reading, rows, PROMPT, others)) for others in (8, 9)
+        )
+        same = int((first == other).all(dim=1).sum())
+        return {"in_batch": rows, "tokens": len(first), "equal_bitwise": same}
+
+    def _prune(self) -> dict[str, Any]:
+        """One prune; and one beginning that is copied, and put into a row."""
+        import torch
+
+        cache = SlotCache(self.model.config, 2, BUDGET.trigger, self.model.dtype, self.device)
+        cache.fill(0, *self._tokens_of(BUDGET.trigger), torch.arange(BUDGET.trigger))
+        scores = torch.rand(BUDGET.trigger, device=self.device)
+        fork = self._ms(lambda: cache.fill(1, *cache.taken(0)))
+        prune = self._ms(lambda: cache.compact(0, select(scores, scores > 1, scores > 1, BUDGET)))
+        return {"prune_ms": _rounded(prune), "fork_ms": _rounded(fork)}
+
+    def _scheduler(self) -> dict[str, Any]:
+        """The real batch for a while, on a small scale: busy rows, and what stops them."""
+        budgets = [
+            Budget(w, Decimal(r) / 10, 600) for w in (60, 120, 240, 360) for r in range(1, 6)
+        ]
+        vocabulary, rows = self.model.config.vocab_size, max(self.bench.rows)
+        sampling = Sampling(max_new_tokens=2000)
+        ends = Ends(-1, frozenset(range(0, vocabulary, 1000)))
+        decoder = SlotDecoder(
+            self.model,
+            self.scorer,
+            rows,
+            slots_for(PROMPT + 600),
+            sampling,
+            ends,
+            reading=self.reading,
+        )
+        spent = {"_fork": 0.0, "_start_tail": 0.0, "_prune": 0.0, "_prefilled": 0.0}
+        for name in spent:
+            setattr(decoder, name, self._timed(name, getattr(decoder, name), spent))
+        endless = (
+            Task(
+                str(n),
+                tuple((n + i) % vocabulary for i in range(PROMPT)),
+                tuple(range(n, n + 5)),
+                tuple(enumerate(budgets)),
+            )
+            for n in range(10**9)
+        )
+        began = time.monotonic()
+        while (seconds := time.monotonic() - began) < self.bench.seconds:
+            list(decoder._step(endless))
+        return {
+            "in_batch": rows,
+            "seconds": _rounded(seconds),
+            "busy": _rounded(min(decoder.drawn / max(decoder.passes * rows, 1), 1)),
+            "forks": _rounded((spent["_fork"] + spent["_start_tail"]) / seconds),
+            "prunes": _rounded(spent["_prune"] / seconds),
+            "prefills": _rounded(spent["_prefilled"] / seconds),
+            "tokens_per_second": _rounded(decoder.drawn / seconds),
+        }
+
+    # --- helpers ----------------------------------------------------------------------------------
+
+    def _tokens_of(self, number: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+        """Keys and values [layers, tokens, kv heads, d]: any, the same for the same seed."""
+        import torch
+
+        shape = shape_of(self.model.config)
+        numbers = torch.Generator(self.device).manual_seed(seed)
+        size = (shape.layers, number, shape.kv_heads, shape.head_dim)
+        keys = torch.randn(size, generator=numbers, device=self.device).to(self.model.dtype)
+        return keys, keys.roll(1, dims=1)
+
+    def _forced(self, step: Step) -> Tensor:
+        """[tokens, vocabulary]: the first row's logits after each of some tokens."""
+        import torch
+
+        return torch.stack([step(token % 60).float().clone() for token in range(self.bench.steps)])
+
+    def _slots(self, reading: str, rows: int, length: int, others: int = 0) -> Step:
+        """A step of slots, with scores and drawn tokens; gives the first row's logits."""
+        import torch
+
+        room = slots_for(length + self.bench.steps + 4)
+        cache = SlotCache(self.model.config, rows, room, self.model.dtype, self.device)
+        positions = torch.arange(length, device=self.device)
+        for row in range(rows):
+            cache.fill(row, *self._tokens_of(length, others if row else 0), positions)
+        uniform = torch.full((rows,), 0.5, dtype=torch.float64)
+
+        def step(token: int) -> Tensor:
+            mask = cache.begin(cache.lengths)
+            with slot_attention(self.model, reading):
+                hidden = self.model.model(
+                    input_ids=torch.full((rows, 1), token, device=self.device),
+                    attention_mask=mask,
+                    position_ids=cache.own,
+                    cache_position=cache.own[0],
+                    past_key_values=cache,
+                    use_cache=True,
+                    slot_cache=cache,
+                ).last_hidden_state[:, -1]
+            self.scorer(hidden, cache.own[:, 0], cache.own[:, 0])
+            logits: Tensor = self.model.lm_head(hidden)
+            drawn(logits, uniform, Sampling())
+            cache.end(range(rows))
+            return logits[0]
+
+        return step
+
+    def _dynamic(self, model: Any, rows: int, length: int) -> Step:
+        """A step of transformers' own cache; without a mask, for all rows are equally long."""
+        import torch
+        from transformers import DynamicCache
+
+        cache = DynamicCache(config=model.config)
+        for layer, pair in enumerate(zip(*self._tokens_of(length), strict=True)):
+            keys, values = (
+                part.transpose(0, 1).to(model.dtype).expand(rows, -1, -1, -1) for part in pair
+            )
+            cache.update(keys.clone(), values.clone(), layer)
+        uniform = torch.full((rows,), 0.5, dtype=torch.float64)
+
+        def step(token: int) -> Tensor:
+            ids = torch.full((rows, 1), token, device=self.device)
+            logits = model(input_ids=ids, past_key_values=cache, logits_to_keep=1).logits[:, -1]
+            drawn(logits, uniform, Sampling())
+            found: Tensor = logits[0]
+            return found
+
+        return step
+
+    def _timed(self, name: str, act: Callable[..., Any], spent: dict[str, float]) -> Any:
+        def timed(*given: Any) -> Any:
+            found: list[Any] = []
+            spent[name] += self._ms(lambda: found.append(act(*given))) / 1000
+            return found[0]
+
+        return timed
+
+    def _ms(self, act: Callable[[], Any]) -> float:
+        """Milliseconds of what is done, with all that a GPU still has to do."""
+        import torch
+
+        def now() -> float:
+            if self.device.type == "cuda":
+                torch.cuda.synchronize(self.device)
+            return time.perf_counter()
+
+        began = now()
+        act()
+        return 1000 * (now() - began)
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.4g}")
+
+
+def _recorded(bench: Bench, folder: Path) -> dict[str, Any]:
+    """The file's content, or that of a new one."""
+    now, path = environment(), folder / FILE
+    fresh = {"format": 3, "settings": bench.settings(), "started": utc_now(), **now}
+    if not path.exists():
+        return {**fresh, "gpu_state": gpu_state(), "left_out": [], "results": []}
+    record = read_bench(folder)
+    same = ("settings", "gpu", "packages")
+    found = differences({k: record[k] for k in same}, {k: fresh[k] for k in same})
+    if found:
+        raise SettingsDiffer(str(folder), found)
+    return record
+
+
+def read_bench(folder: Path) -> dict[str, Any]:
+    """What was measured in a folder.
+
+    Raises:
+        CannotRun: For a file that can't be read.
+    """
+    path = folder / FILE
+    try:
+        record: dict[str, Any] = json.loads(path.read_bytes())
+        if record["format"] != 3 or not isinstance(record["results"], list):
+            raise ValueError("it is of another format")
+        assert {"settings", "gpu", "packages"} <= record.keys()
+    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
+        raise CannotRun(
+            f"{path} can't be read: {error!r}",
+            "what bench_kv.py wrote",
+            "remove it, or name another folder",
+        ) from error
+    return record

@@ -1,131 +1,121 @@
-"""The bench's figures: a line per arm with all columns, and two comparisons that aren't mixed."""
+"""What a bench says: before it is measured the computed limits, afterwards its tables."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from statistics import median
+from collections.abc import Mapping
+from itertools import pairwise
+from statistics import linear_regression, median
 from typing import Any
 
-from gridatlas_reproduce.kv.memory import GIB
+from gridatlas.meter import duration
+from gridatlas_reproduce.kv.bench import BUDGET, PROMPT, Bench, config_of
+from gridatlas_reproduce.kv.cost import GPU, LEAST_STEP, SLOWER
+from gridatlas_reproduce.kv.models import WIDTHS
+from gridatlas_reproduce.kv.roofline import COPIED, Roofline, mean_cache
+from gridatlas_reproduce.runner.errors import CannotRun
 
-ARM = ("asks", "decoder", "rows", "local_window", "ratio")
-
-
-def summary(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A line per arm: the median of its repeats, with the smallest and the largest."""
-    arms: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for result in record["results"]:
-        arms.setdefault(tuple(result[key] for key in ARM), []).append(result)
-    return [_line(record, found) for found in arms.values()]
+NEW_TOKENS = 16_384
 
 
-def _line(record: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    settings, first = record["settings"], found[0]
-    gpu, state = record["gpu"] or {}, record["gpu_state"] or {}
-    steps = settings["new_tokens"]
-    times = [1000 * result["seconds"] / steps for result in found]
-    seconds = median(result["seconds"] for result in found)
-    return {
-        "model": settings["shape"],
-        **{key: first[key] for key in ARM},
-        "attention": first["attention"],
-        "dtype": settings["dtype"],
-        "prompt": settings["prompt"],
-        "new_tokens": steps,
-        "trigger": settings["trigger"],
-        "repeats": len(found),
-        "ms_per_step": round(median(times), 3),
-        "ms_per_step_min": round(min(times), 3),
-        "ms_per_step_max": round(max(times), 3),
-        "tokens_per_second": round(first["rows"] * steps / seconds, 1),
-        "seconds": round(seconds, 3),
-        "peak_allocated": first["peak_allocated"],
-        "peak_reserved": first["peak_reserved"],
-        "kv_computed": first["kv_computed"],
-        "kv_measured": first["kv_measured"],
-        "prunes": first["prunes"],
-        "compaction_share": round(
-            sum(result["compaction"] for result in found)
-            / sum(result["seconds"] for result in found),
-            4,
-        ),
-        "gpu": gpu.get("name"),
-        "driver": gpu.get("driver"),
-        **state,
-    }
-
-
-def as_csv(lines: Sequence[Mapping[str, Any]]) -> bytes:
-    """All columns, for a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return text.getvalue().encode()
-
-
-def compared(record: Mapping[str, Any]) -> list[str]:
-    """Two tables: latency at equal rows, then throughput at equal memory."""
-    lines = summary(record)
-    latency = [line for line in lines if line["asks"] == "equal rows"]
-    throughput = [line for line in lines if line["asks"] == "equal memory"]
-    text = []
-    if latency:
-        text += [
-            "Latency at equal rows: median of the repeats (smallest to largest)",
-            "decoder  rows  window  ratio  ms per step               full/pruned  KV GiB",
-            *(_latency(line, _full(line, latency, same_rows=True)) for line in latency),
-        ]
-    if throughput:
-        text += [
-            "Throughput at equal memory",
-            "decoder  rows  window  ratio  tokens per second  pruned/full  KV GiB",
-            *(_throughput(line, _full(line, throughput, same_rows=False)) for line in throughput),
-        ]
-    for arm in record["left_out"]:
-        what = "the full cache" if arm["ratio"] is None else "the pruned cache"
-        text.append(
-            f"Not measured: {arm['decoder']}, {arm['rows']} rows of {what} need "
-            f"{arm['bytes'] / GIB:.1f} GiB"
+def plan_of(bench: Bench) -> list[str]:
+    """Points, time and the computed limits, for a GPU of 80 GB; line by line."""
+    roofline = Roofline.of(config_of(bench.shape), WIDTHS[bench.dtype])
+    points = bench.points()
+    steps = [p for p in points if p["part"] == "step" and bench.needed(p) <= GPU]
+    seconds = (
+        bench.seconds
+        + 60
+        + sum(
+            (bench.steps + 3)
+            * max(
+                SLOWER
+                * roofline.seconds(p["rows"], p["cache"], COPIED if p["arm"] == "dynamic" else 1),
+                LEAST_STEP,
+            )
+            for p in steps
         )
-    return text
-
-
-def _full(
-    line: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], *, same_rows: bool
-) -> Mapping[str, Any] | None:
-    """The full cache's line that another is compared with; of one decoder only."""
-    return next(
-        (
-            each
-            for each in lines
-            if each["ratio"] is None
-            and each["decoder"] == line["decoder"]
-            and (each["rows"] == line["rows"] or not same_rows)
-        ),
-        None,
     )
+    full, pruned = (mean_cache(PROMPT, NEW_TOKENS, budget) for budget in (None, BUDGET))
+    lines = [
+        f"{len(steps)} of {len(points) - 4} points fit into 80 GB, {bench.steps} steps each; "
+        "4 further parts",
+        f"GPU time, an estimate: {duration(seconds)}",
+        "Computed limits on an H100 (3.35 TB/s), full/pruned latency at window "
+        f"{BUDGET.window} and ratio {BUDGET.ratio}:",
+        f"rows  cache read once  moved {COPIED} times",
+    ]
+    for rows in bench.rows:
+        gains = (roofline.gain(rows, full, [pruned], times)[0] for times in (1, COPIED))
+        lines.append("{:>4}  {:>15.2f}  {:>13.2f}".format(rows, *gains))
+    return lines
 
 
-def _cell(line: Mapping[str, Any]) -> str:
-    window = "full" if line["ratio"] is None else line["local_window"]
-    return f"{line['decoder']:>7}  {line['rows']:>4}  {window:>6}  {line['ratio'] or '':>5}"
+def steps_of(record: Mapping[str, Any]) -> dict[str, dict[int, dict[int, float]]]:
+    """Milliseconds per step by arm, rows and tokens in the cache: the median of the repeats."""
+    times: dict[tuple[str, int, int], list[float]] = {}
+    for each in record["results"]:
+        if each["part"] == "step":
+            times.setdefault((each["arm"], each["rows"], each["cache"]), []).append(each["ms"])
+    found: dict[str, dict[int, dict[int, float]]] = {}
+    for (arm, rows, cache), ms in sorted(times.items()):
+        found.setdefault(arm, {}).setdefault(rows, {})[cache] = median(ms)
+    return found
 
 
-def _latency(line: Mapping[str, Any], full: Mapping[str, Any] | None) -> str:
-    spread = f"{line['ms_per_step_min']:.2f} to {line['ms_per_step_max']:.2f}"
-    gain = "" if full is None else f"{full['ms_per_step'] / line['ms_per_step']:.2f}"
-    return (
-        f"{_cell(line)}  {line['ms_per_step']:7.2f} ({spread:>15})  {gain:>11}  "
-        f"{line['kv_measured'] / GIB:.2f}"
-    )
+def tables(record: Mapping[str, Any]) -> list[str]:
+    """All that was measured, with the device's name; in Markdown."""
+    caches = record["settings"]["caches"]
+    gpu = (record["gpu"] or {}).get("name", "a CPU")
+    lines = [
+        f"{record['settings']['shape']}, {record['settings']['dtype']}, on {gpu}. "
+        f"varlen_attn: {record['varlen']}.",
+        "",
+        "| arm | rows | " + " | ".join(f"{cache:,}" for cache in caches) + " | full/pruned |",
+        "|---|" + "---:|" * (len(caches) + 2),
+    ]
+    for arm, by_rows in steps_of(record).items():
+        for rows, by_cache in by_rows.items():
+            cells = (f"{by_cache[c]:.2f}" if c in by_cache else "" for c in caches)
+            lines.append(f"| {arm} | {rows} | {' | '.join(cells)} | {_gain(by_cache)} |")
+    for each in record["results"]:
+        if each["part"] != "step":
+            values = ", ".join(f"{k} {v:,}" for k, v in each.items() if k != "part")
+            lines.append(f"- {each['part']}: {values}")
+    if record["missing"]:
+        lines.append(f"- {record['missing']} points are missing: the same command goes on")
+    return lines
 
 
-def _throughput(line: Mapping[str, Any], full: Mapping[str, Any] | None) -> str:
-    gain = "" if full is None else f"{line['tokens_per_second'] / full['tokens_per_second']:.2f}"
-    return (
-        f"{_cell(line)}  {line['tokens_per_second']:17,.1f}  {gain:>11}  "
-        f"{line['kv_measured'] / GIB:.2f}"
-    )
+def _gain(by_cache: Mapping[int, float]) -> str:
+    """The full cache's time divided by the pruned one's, over a whole answer, where it is known."""
+    if len(by_cache) < 2:
+        return ""
+    full, pruned = (_at(by_cache, mean_cache(PROMPT, NEW_TOKENS, b)) for b in (None, BUDGET))
+    return f"{full / pruned:.2f}"
+
+
+def _at(by_cache: Mapping[int, float], cache: float) -> float:
+    """Milliseconds at a length, by the line through those that were measured."""
+    slope, start = linear_regression(list(by_cache), list(by_cache.values()))
+    return max(start + slope * cache, min(by_cache.values()) / 2)
+
+
+def measured_step(record: Mapping[str, Any], rows: int, cache: float) -> tuple[float, float]:
+    """Seconds of a step of slots with so many rows and tokens each, and the share of busy rows.
+
+    Raises:
+        CannotRun: Where the bench hasn't come so far.
+    """
+    steps = steps_of(record)
+    arm = steps.get("varlen") or steps.get("grouped") or {}
+    known = {n: _at(by_cache, cache) for n, by_cache in arm.items() if len(by_cache) > 1}
+    busy = [each["busy"] for each in record["results"] if each["part"] == "scheduler"]
+    if len(known) < 2 or not busy:
+        raise CannotRun(
+            "the bench has too few points",
+            "two numbers of rows with two lengths each, and the scheduler's part",
+            "give the bench's command again: it goes on with what is missing",
+        )
+    pairs = list(pairwise(sorted(known.items())))
+    (low, first), (high, last) = next((p for p in pairs if rows <= p[1][0]), pairs[-1])
+    return (first + (last - first) * (rows - low) / (high - low)) / 1000, busy[0]

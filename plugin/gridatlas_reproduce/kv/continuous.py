@@ -14,19 +14,13 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from gridatlas_reproduce.kv.decode import Ends, Sample
-from gridatlas_reproduce.kv.prefill import State, prefilled, refilled
-from gridatlas_reproduce.kv.ranking import Ranking, new_ranking
+from gridatlas_reproduce.kv.memory import room_for
+from gridatlas_reproduce.kv.prefill import State, prefilled
 from gridatlas_reproduce.kv.sampling import Sampling, drawn, uniform_numbers
+from gridatlas_reproduce.kv.scorers import Scorer
 from gridatlas_reproduce.kv.selection import Budget, select
-from gridatlas_reproduce.kv.slots import (
-    Reading,
-    RowView,
-    SlotCache,
-    compiled_forward,
-    slot_attention,
-)
-from gridatlas_reproduce.kv.tasks import Answer, Prefix, Prefixes, Task
+from gridatlas_reproduce.kv.slots import SlotCache, slot_attention
+from gridatlas_reproduce.kv.tasks import Answer, Ends, Prefix, Prefixes, Sample, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,31 +28,33 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Row:
-    """What a row of the batch is doing; without a cell it is a prefix."""
+    """What a row of the batch is doing; without a cell it is a prefix.
+
+    Attributes:
+        thought: Whether `</think>` was among the tokens that the model has seen.
+    """
 
     task: Task
     number: int
     sample: Sample
     uniform: Tensor
-    seen: int
-    prompt: int
     thought: bool
     cell: Hashable = None
     budget: Budget | None = None
     drawn_before: int = 0
     began: float = field(default_factory=time.monotonic)
 
+    @property
+    def prompt(self) -> int:
+        return len(self.task.prompt)
 
-@dataclass(slots=True)
+
+@dataclass(frozen=True, slots=True)
 class _Fork:
     """A prefix that was decoded, and the cells that don't go on from it yet."""
 
-    task: Task
-    number: int
-    sample: Sample
-    uniform: Tensor
+    row: _Row
     state: State
-    scores: Tensor
     left: deque[tuple[Hashable, Budget]]
 
 
@@ -74,30 +70,29 @@ class SlotDecoder:
     def __init__(
         self,
         model: Any,
+        scorer: Scorer,
         rows: int,
         slots: int,
         sampling: Sampling,
         ends: Ends,
         *,
-        reading: Reading = "grouped",
+        reading: str = "grouped",
         prefixes: Prefixes | None = None,
-        ahead: int | None = None,
-        compiled: bool = False,
     ) -> None:
         import torch
 
-        self.model, self.sampling, self.ends, self.reading = model, sampling, ends, reading
+        self.model, self.scorer = model, scorer
+        self.sampling, self.ends, self.reading = sampling, ends, reading
         self.prefixes = prefixes or Prefixes()
         self.device = next(model.parameters()).device
         self.cache = SlotCache(model.config, rows, slots, model.dtype, self.device)
-        self.forward = compiled_forward(model, self.cache) if compiled else model.model
-        self.ranking: Ranking | None = None
         self.rows: list[_Row | None] = [None] * rows
+        self.scores = torch.zeros(rows, slots, device=self.device)
         self.protected = torch.zeros(rows, slots, dtype=torch.bool, device=self.device)
+        self.seeds = torch.zeros(rows, dtype=torch.long, device=self.device)
         self.logits = torch.zeros(rows, model.config.vocab_size, device=self.device)
         self.tokens = [0] * rows
         self.pending: set[int] = set()
-        self.ahead = ahead
         self.passes = self.prefills = self.drawn = 0
         self._begun: deque[tuple[_Row, State]] = deque()
         self._forks: deque[_Fork] = deque()
@@ -148,26 +143,22 @@ class SlotDecoder:
         """Prefixes that part are limited: each that is done waits in memory for its cells."""
         rows = [row for row in self.rows if row is not None and row.cell is None]
         parting = [len(row.task.cells) for row in rows if _parts(row.task)]
-        if self.ahead is not None:
-            return len(parting) < self.ahead
         number = len(self.rows)
         return len(parting) < max(number // 4, number // max(parting, default=1), 1)
 
     def _begin(self, task: Task) -> Iterator[Answer]:
         """Prefill a prompt, or what was decoded of its answers before."""
-        stored = [self.prefixes.find(task.key, number) for number in range(len(task.seeds))]
-        states: list[State] = []
-        if not all(stored):
-            self.prefills += 1
-            scorer = task.scorer(task.seeds)
-            states = prefilled(self.model, task.prompt, scorer, self.ends, len(task.seeds))
-        for number, prefix in enumerate(stored):
+        state: State | None = None
+        for number, seed in enumerate(task.seeds):
+            prefix = self.prefixes.find(task.key, number)
             if prefix is None:
-                row = self._row(task, number, states[number], Sample(peak=len(task.prompt)))
+                if state is None:
+                    state = self._prefilled(task, (), seed)
+                row = self._row(task, number, Sample(peak=len(task.prompt)))
                 if self._is_full(task, len(task.prompt)):
-                    self._fork(row, states[number])
+                    self._fork(row, state)
                 else:
-                    self._begun.append((row, states[number]))
+                    self._begun.append((row, state))
                 continue
             sample = Sample(tokens=list(prefix.tokens), prefix=prefix.id, refilled=True)
             sample.peak = len(task.prompt) + len(prefix.tokens) - prefix.ended
@@ -175,15 +166,17 @@ class SlotDecoder:
                 sample.finish = "stop" if prefix.tokens[-1] in self.ends.stop else "length"
                 yield from self._in_all_cells(task, number, sample)
             else:
-                self.prefills += 2
-                scorer = task.scorer(task.seeds[number : number + 1])
-                state = refilled(self.model, task.prompt, prefix.tokens, scorer, self.ends)
-                self._fork(self._row(task, number, state, sample), state)
+                row = self._row(task, number, sample)
+                self._fork(row, self._prefilled(task, prefix.tokens, seed))
 
-    def _row(self, task: Task, number: int, state: State, sample: Sample) -> _Row:
+    def _prefilled(self, task: Task, tokens: tuple[int, ...], seed: int) -> State:
+        self.prefills += 1 + bool(tokens)
+        return prefilled(self.model, task.prompt, tokens, self.scorer, seed, self.ends)
+
+    def _row(self, task: Task, number: int, sample: Sample) -> _Row:
         uniform = uniform_numbers([task.seeds[number]], self.sampling.max_new_tokens)[0]
-        seen, prompt, thought = state.seen, state.prompt, state.thought
-        row = _Row(task, number, sample, uniform, seen, prompt, thought, drawn_before=self.drawn)
+        thought = self.ends.thought in sample.tokens
+        row = _Row(task, number, sample, uniform, thought, drawn_before=self.drawn)
         if len(task.cells) == 1 and _parts(task):
             [(row.cell, row.budget)] = task.cells
         return row
@@ -194,13 +187,12 @@ class SlotDecoder:
 
     def _put(self, number: int, row: _Row, state: State) -> None:
         """A sample comes into an idle row."""
-        if self.ranking is None:
-            self.ranking = new_ranking(state.scorer, self.cache)
         self.cache.fill(number, state.keys, state.values, state.positions)
-        length = state.positions.shape[0]
-        self.protected[number, :length] = state.protected.to(self.device)
-        self.ranking.take(number, state.scorer, state.seen)
-        self.logits[number] = state.logits.to(self.device)
+        length = len(state.positions)
+        self.scores[number, :length] = state.scores
+        self.protected[number, :length] = state.protected
+        self.seeds[number] = row.task.seeds[row.number]
+        self.logits[number] = state.logits
         self.rows[number] = row
         self.pending.add(number)
 
@@ -210,29 +202,19 @@ class SlotDecoder:
         cell, budget = fork.left.popleft()
         if not fork.left:
             self._forks.popleft()
-        state = fork.state
-        question = state.positions < state.prompt
-        index = select(fork.scores, state.protected[None], question[None], budget)
-        pruned = state.selected(index)
-        sample = replace(
-            fork.sample,
-            tokens=list(fork.sample.tokens),
-            pruned_at=[len(fork.sample.tokens)],
-            prunes=1,
-        )
-        row = _Row(
-            fork.task,
-            fork.number,
-            sample,
-            fork.uniform,
-            state.seen,
-            state.prompt,
-            state.thought,
-            cell,
-            budget,
+        state, row = fork.state, fork.row
+        index = select(state.scores, state.protected, state.positions < row.prompt, budget)
+        tokens = list(row.sample.tokens)
+        sample = replace(row.sample, tokens=tokens, pruned_at=[len(tokens)])
+        tail = replace(
+            row,
+            sample=sample,
+            cell=cell,
+            budget=budget,
             drawn_before=self.drawn,
+            began=time.monotonic(),
         )
-        self._put(number, row, pruned)
+        self._put(number, tail, state.selected(index))
 
     # --- rows go on -------------------------------------------------------------------------------
 
@@ -263,9 +245,9 @@ class SlotDecoder:
         """One token of every row through the model; idle rows go with it."""
         import torch
 
-        assert self.ranking is not None
         active = [number for number, row in enumerate(self.rows) if row is not None]
-        seen = [0 if row is None else row.seen for row in self.rows]
+        # The token that is passed has been drawn already.
+        seen = [0 if r is None else r.prompt + len(r.sample.tokens) - 1 for r in self.rows]
         mask = self.cache.begin(seen)
         for number in active:
             row = self.rows[number]
@@ -273,8 +255,8 @@ class SlotDecoder:
             row.thought = row.thought or self.tokens[number] == self.ends.thought
         thoughts = [row is not None and row.thought for row in self.rows]
         self.protected[self.cache.every, self.cache.at] = torch.tensor(thoughts).to(self.device)
-        with slot_attention(self.model, self.reading), self.ranking.hooks(self.model):
-            hidden = self.forward(
+        with slot_attention(self.model, self.reading):
+            hidden = self.model.model(
                 input_ids=torch.tensor(self.tokens, device=self.device)[:, None],
                 attention_mask=mask,
                 position_ids=self.cache.own,
@@ -282,67 +264,58 @@ class SlotDecoder:
                 past_key_values=self.cache,
                 use_cache=True,
                 slot_cache=self.cache,
-            ).last_hidden_state
-        self.ranking.observe(hidden)
-        self.logits = self.model.lm_head(hidden)[:, -1].float()
+            ).last_hidden_state[:, -1]
+        new = self.scorer(hidden, self.cache.own[:, 0], self.seeds)
+        self.scores[self.cache.every, self.cache.at] = new
+        self.logits = self.model.lm_head(hidden).float()
         self.cache.end(active)
         self.pending = set(active)
         self.passes += 1
 
     def _look(self, number: int, row: _Row) -> None:
-        """After a pass: count, and prune or fork a row that has reached its trigger."""
-        row.seen += 1
+        """After a pass: prune or fork a row that has reached its trigger."""
         length = self.cache.lengths[number]
         row.sample.peak = max(row.sample.peak, length)
         if row.cell is None:
             if self._is_full(row.task, length):
-                self._fork(row, self._state(number, row))
+                self._fork(row, self._state(number))
                 self._leave(number, row)
         elif row.budget is not None and length >= row.budget.trigger:
             self._prune(number, row)
 
     def _prune(self, number: int, row: _Row) -> None:
         """Only what the budget leaves of a row stays in its slots."""
-        assert self.ranking is not None
         assert row.budget is not None
         if row.sample.prefix is None:
             self._keep_prefix(row)
         length = self.cache.lengths[number]
-        positions = self.cache.positions[number, :length][None]
-        scorer = self.ranking.give(number, row.seen)
-        scores = scorer.scores(RowView(self.cache.keys[:, number, :length]), positions)
-        protected = self.protected[number : number + 1, :length]
-        index = select(scores, protected, positions < row.prompt, row.budget)
-        scorer.keep(index)
-        self.protected[number, : index.shape[1]] = protected[0, index[0]]
-        self.cache.compact(number, index[0])
-        self.ranking.take(number, scorer, row.seen)
-        row.sample.prunes += 1
+        question = self.cache.positions[number, :length] < row.prompt
+        own = (self.scores[number], self.protected[number])
+        index = select(own[0][:length], own[1][:length], question, row.budget)
+        for noted in own:
+            noted[: len(index)] = noted[index]
+        self.cache.compact(number, index)
         row.sample.pruned_at.append(len(row.sample.tokens))
 
     # --- rows leave -------------------------------------------------------------------------------
 
-    def _state(self, number: int, row: _Row) -> State:
+    def _state(self, number: int) -> State:
         """A copy of all that a row holds."""
-        assert self.ranking is not None
         keys, values, positions = self.cache.taken(number)
-        protected = self.protected[number, : positions.shape[0]].clone()
-        scorer = self.ranking.give(number, row.seen)
+        length = len(positions)
+        scores, protected = self.scores[number, :length], self.protected[number, :length]
         logits = self.logits[number].clone()
-        return State(
-            keys, values, positions, protected, row.thought, row.seen, row.prompt, scorer, logits
-        )
+        return State(keys, values, positions, scores.clone(), protected.clone(), logits)
 
     def _fork(self, row: _Row, state: State) -> None:
-        """The cells of a prefix wait for rows; it waits in the RAM, scored once for all of them."""
+        """The cells of a prefix wait for rows; it waits on the GPU where there is room for it."""
         self._count(row)
         if not row.sample.refilled:
             self._keep_prefix(row)
-        scores = state.scorer.scores(RowView(state.keys), state.positions[None])
         left = deque((cell, budget) for cell, budget in row.task.cells if budget is not None)
-        self._forks.append(
-            _Fork(row.task, row.number, row.sample, row.uniform, state.in_ram(), scores.cpu(), left)
-        )
+        if not room_for(self.device, 2 * state.keys.nbytes):
+            state = state.in_ram()
+        self._forks.append(_Fork(row, state, left))
 
     def _ended(self, number: int, row: _Row) -> Iterator[Answer]:
         self._leave(number, row)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gridatlas.meter import duration
 from gridatlas_reproduce.kv.batches import RESERVE
-from gridatlas_reproduce.kv.memory import GIB, SPARE, Shape
+from gridatlas_reproduce.kv.memory import GIB, Shape
 from gridatlas_reproduce.kv.models import WIDTHS
 from gridatlas_reproduce.kv.sweep import Sweep
 from gridatlas_reproduce.runner.errors import CannotRun
@@ -21,10 +21,8 @@ from gridatlas_reproduce.runner.rows import Row
 GPU = 80 * 10**9
 """Bytes of the GPU that an estimate without one is for."""
 PROMPT = 300
-LOOP_STEP = 0.030
-"""Seconds per step of a 7B model, assumed for the decoder `loop`."""
 LEAST_STEP, BANDWIDTH, SLOWER, BUSY = 0.025, 3.35e12, 2, 0.8
-"""Assumed for the decoder `slots`: a step takes the time in which an H100 reads the weights and all
+"""Assumed: a step takes the time in which an H100 reads the weights and all
 caches, `SLOWER` times over, and at least `LEAST_STEP` seconds; this share of the rows is busy."""
 MEANS = {"aime24": 11_000, "aime25": 11_000, "amc23": 6_000, "gpqa_d": 7_000}
 TYPICAL = 8_000
@@ -71,20 +69,35 @@ def tokens_per_question(sweep: Sweep, answers: Sequence[float]) -> float:
     return sweep.samples * (first + len(sweep.budgets()) * rest)
 
 
-def assumed_rate(sweep: Sweep, shape: Shape) -> Rate:
-    """By the roofline of an H100."""
+def mean_length(sweep: Sweep) -> float:
+    """Tokens in the cache of a row, assumed; the mean over its steps and over cells."""
+    return 0.75 * sweep.batch.slots
+
+
+def assumed_rate(sweep: Sweep, shape: Shape, step: tuple[float, float, str] | None = None) -> Rate:
+    """By the roofline of an H100, or by a step that was measured.
+
+    Args:
+        step: Seconds of a step, share of busy rows, and the GPU's name.
+    """
     mean = MEANS.get(sweep.benchmark, TYPICAL)
     tokens = tokens_per_question(sweep, lengths(mean, sweep.sampling.max_new_tokens))
     width, rows = WIDTHS[sweep.dtype], sweep.batch.rows
-    cache = 0.75 * (sweep.batch.slots or sweep.longest_cache(PROMPT))
-    read = shape.weight_bytes(width) + rows * cache * shape.token_bytes(width)
-    step = max(LEAST_STEP, SLOWER * read / BANDWIDTH)
+    if step is not None:
+        seconds, busy, gpu = step
+        source = (
+            f"assumed: {mean:,} tokens per answer; measured on {gpu}: {1000 * seconds:.1f} ms for "
+            f"a step with {busy:.0%} of the rows busy"
+        )
+        return Rate(tokens, busy * rows / seconds, source)
+    read = shape.weight_bytes(width) + rows * mean_length(sweep) * shape.token_bytes(width)
+    seconds = max(LEAST_STEP, SLOWER * read / BANDWIDTH)
     source = (
         f"assumed: {mean:,} tokens per answer, and {SLOWER} times the time in which an H100 reads "
         f"weights and caches, at least {1000 * LEAST_STEP:.0f} ms, for a step with {BUSY:.0%} of "
-        "the rows busy; --measure 20 replaces all of it"
+        "the rows busy; --bench replaces the step, --measure 20 all of it"
     )
-    return Rate(tokens, BUSY * rows / step, source)
+    return Rate(tokens, BUSY * rows / seconds, source)
 
 
 # --- measured -------------------------------------------------------------------------------------
@@ -155,7 +168,6 @@ def _of(sweep: Sweep) -> dict[str, Any]:
         "scorer": sweep.scorer,
         "samples": sweep.samples,
         "cells": len(sweep.budgets()),
-        "decoder": sweep.batch.decoder,
         "rows": sweep.batch.rows,
         "max_new_tokens": sweep.sampling.max_new_tokens,
     }
@@ -175,41 +187,20 @@ def expected(
     """
     cells, limit = len(sweep.budgets()), sweep.sampling.max_new_tokens
     width, rows = WIDTHS[sweep.dtype], sweep.batch.rows
-    slots = sweep.batch.slots or sweep.longest_cache(PROMPT)
+    slots = sweep.batch.slots
     weights, caches = shape.weight_bytes(width), rows * slots * shape.token_bytes(width)
-    spare = RESERVE if sweep.batch.decoder == "slots" else SPARE
-    lines = [
+    rate = rate or assumed_rate(sweep, shape)
+    hours = questions * rate.tokens / rate.per_second / 3600
+    return [
         f"{questions * cells:,} units: {cells} cells × {questions} questions, "
         f"{sweep.samples} samples each",
         f"{questions * cells * sweep.samples * limit:,} tokens at most ({limit:,} per answer)",
-        f"{(weights + caches + spare) / GIB:.1f} GiB of GPU memory: weights {weights / GIB:.1f}, "
+        f"{(weights + caches + RESERVE) / GIB:.1f} GiB of GPU memory: weights {weights / GIB:.1f}, "
         f"caches {caches / GIB:.1f} ({rows} rows of at most {slots:,} tokens), "
-        f"spare {spare / GIB:.1f}",
-    ]
-    if sweep.batch.decoder == "loop":
-        return [*lines, *_loop(sweep, questions, price)]
-    rate = rate or assumed_rate(sweep, shape)
-    hours = questions * rate.tokens / rate.per_second / 3600
-    lines += [
+        f"spare {RESERVE / GIB:.1f}",
         f"{questions * rate.tokens / 1e6:,.1f} million tokens to decode at "
         f"{rate.per_second:,.0f} per second ({rate.source})",
         f"GPU time, an estimate: {duration(hours * 3600)}{_money(hours, price)}",
-    ]
-    return lines
-
-
-def _loop(sweep: Sweep, questions: int, price: float | None) -> list[str]:
-    """Hours of the decoder that decodes cell by cell: its steps are those of the longest sample."""
-    batches = questions * -(-sweep.samples // sweep.batch.rows)
-    limit = sweep.sampling.max_new_tokens
-    lines = []
-    for tokens in (min(TYPICAL, limit), limit):
-        first = min(tokens, max(sweep.trigger - PROMPT, 0)) if sweep.scorer != "full" else tokens
-        seconds = batches * (first + len(sweep.budgets()) * (tokens - first)) * LOOP_STEP
-        lines.append(f"{duration(seconds)}{_money(seconds / 3600, price)}")
-    return [
-        f"GPU time, an estimate at {LOOP_STEP * 1000:.0f} ms a step: {lines[0]} with "
-        f"{min(TYPICAL, limit):,} tokens per answer, {lines[1]} if all run to the limit"
     ]
 
 

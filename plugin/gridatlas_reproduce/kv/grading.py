@@ -5,7 +5,9 @@ Only the text after the last `</think>` is graded; without one there is no answe
 Open questions: an answer is right where math-verify finds it equal to the right one. 33 % and 33
 are equal to it, 3300 and 0.33 are not. Of several boxes the last that holds something is the
 answer, unless nothing but "and", "or" or a comma stands between it and the one before, on one line:
-two values for one are wrong.
+two values for one are wrong. A box that is denied is none, "(B) 33" in one is 33, and so is
+`33 \pmod{100}`. Without a box the last number is the answer, but for a text that gives up ("I
+cannot solve this") and concludes nothing afterwards.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TextIO
 
-from gridatlas_reproduce.kv.choices import boxes, choice_of
+from gridatlas_reproduce.kv.choices import boxes, choice_of, meant_boxes, plain
 from gridatlas_reproduce.kv.questions import Question
 from gridatlas_reproduce.runner.errors import CannotRun
 
+GRADER = 2
+"""Of the rules below: with other rules the same texts may have other grades."""
 END_OF_THOUGHT = "</think>"
 SECONDS = 20.0
 """CPU time for one answer; after it the answer counts as wrong."""
@@ -56,11 +60,29 @@ _NAME = re.compile(r"([^\s$=]+)\s*=\s*$")
 _WORDS = re.compile(r"\\(?:text|mathrm)\s*\{[^{}]*\}|[^\w]")
 
 
+_CHOICE = re.compile(r"\([A-J]\)\s*(?=[-+\d\\])")
+_MODULUS = re.compile(r"\(?\s*\\?[pb]?mod\s*(?:\{[^{}]*\}|\d+)\s*\)?")
+_GIVES_UP = re.compile(
+    r"\b(?:can(?:not|['’]t)|could(?:\s+not|n['’]t)|(?:un|not\s+)able\s+to|impossible\s+to|"
+    r"(?:do(?:\s+not|n['’]t)))\s+(?:\w+\s+)?"
+    r"(?:know|solve|answer|determine|find|compute|finish|decide|give|tell)\b",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"\b(?:answer\s*(?:is|was|:|=)|therefore|thus|hence|so|gives?|get|obtain)\b|=", re.IGNORECASE
+)
+
+
 def last_box(answer: str) -> str:
-    r"""The answer's last `\boxed{…}` where one is the whole answer; else the answer as it is."""
-    found = [box for box in boxes(answer) if _WORDS.sub("", box[2])]
-    if not found or len(found) == len(boxes(answer)) == 1:
-        return answer
+    r"""The answer's last `\boxed{…}` where one is the whole answer; else the answer as it is.
+
+    Empty where an answer gives up, or denies all boxes.
+    """
+    given_up = list(_GIVES_UP.finditer(answer))
+    found = [box for box in meant_boxes(answer) if _WORDS.sub("", box[2])]
+    if not found:
+        refused = given_up and not _CONCLUDES.search(answer, given_up[-1].end())
+        return "" if refused or len(boxes(answer)) > len(meant_boxes(answer)) else answer
     if len(found) > 1:
         (first, end, _), (start, _, _) = found[-2:]
         own, other = (_NAME.search(answer[:place]) for place in (start, first))
@@ -68,7 +90,10 @@ def last_box(answer: str) -> str:
         named = own and not (other and own[1] == other[1])
         if _JOINED.fullmatch(between) and not named:
             return answer
-    return rf"$\boxed{{{found[-1][2]}}}$"
+    content = found[-1][2]
+    if label := _CHOICE.match(plain(content).strip()):
+        content = plain(content).strip()[label.end() :]
+    return rf"$\boxed{{{_MODULUS.sub('', content)}}}$".replace(r"\equiv", "=")
 
 
 def open_grade(answer: str, gold: str) -> Grade | None:

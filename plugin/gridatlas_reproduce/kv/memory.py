@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gridatlas_reproduce.runner.errors import CannotRun, OutOfMemory
+from gridatlas_reproduce.runner.errors import CannotRun
 
 GIB = 2**30
 SPARE = 1.5 * GIB
@@ -56,15 +56,6 @@ def shape_of(config: Any) -> Shape:
     return Shape(parameters, config.num_hidden_layers, kv_heads, head_dim)
 
 
-def bytes_of(cache: Any) -> int:
-    """Bytes of a transformers cache."""
-    return sum(
-        tensor.numel() * tensor.element_size()
-        for layer in cache.layers
-        for tensor in (layer.keys, layer.values)
-    )
-
-
 def room_for(device: Any, needed: int) -> bool:
     """Whether a GPU has room for so many more bytes; a CPU is taken to have it."""
     import torch
@@ -89,10 +80,6 @@ def check_fits(
     tokens: int,
     rows: int,
     free: int | None,
-    option: str,
-    *,
-    spare: float = SPARE,
-    copied: bool = True,
 ) -> None:
     """Refuse before anything is loaded what won't fit.
 
@@ -101,37 +88,34 @@ def check_fits(
         tokens: The largest number that a sample's cache holds.
         rows: Samples decoded together.
         free: See `free_memory`.
-        option: The option that sets `rows`.
-        spare: Bytes for all else.
-        copied: Whether a layer's cache is there twice while a step's token is put to it.
 
     Raises:
-        OutOfMemory: Says what would fit.
+        CannotRun: Says what would fit.
     """
     if free is None:
         return
     weights = shape.weight_bytes(width)
-    row = tokens * shape.token_bytes(width) * (1 + copied / shape.layers)
-    needed = weights + rows * row + spare
+    row = tokens * shape.token_bytes(width)
+    needed = weights + rows * row + SPARE
     if needed <= free:
         return
-    fit = int((free - weights - spare) / row)
-    raise OutOfMemory(
+    fit = int((free - weights - SPARE) / row)
+    raise CannotRun(
         f"{free / GIB:.1f} GiB of GPU memory are free; the weights take {weights / GIB:.1f} GiB "
-        f"and {rows} caches of {tokens:,} tokens {rows * row / GIB:.1f} GiB",
-        f"{needed / GIB:.1f} GiB free, with {spare / GIB:.1f} GiB for all else",
-        f"{option} {fit} would fit"
+        f"and {rows} rows of {tokens:,} tokens {rows * row / GIB:.1f} GiB",
+        f"{needed / GIB:.1f} GiB free, with {SPARE / GIB:.1f} GiB for all else",
+        f"--rows {fit} would fit"
         if fit >= 1
-        else f"use a GPU with at least {(weights + row + spare) / GIB:.0f} GiB free",
+        else f"use a GPU with at least {(weights + row + SPARE) / GIB:.0f} GiB free",
     )
 
 
-def out_of_memory(error: Exception, rows: int, option: str) -> OutOfMemory:
+def out_of_memory(error: Exception, rows: int) -> CannotRun:
     """The message for memory that ran out while it was decoding."""
-    return OutOfMemory(
+    return CannotRun(
         f"the GPU's memory ran out with {rows} samples at a time: {str(error).splitlines()[0]}",
         "room for the weights and the caches",
-        f"give {option} {max(rows // 2, 1)}, or free the GPU of other programs"
+        f"give --rows {max(rows // 2, 1)}, or free the GPU of other programs"
         if rows > 1
         else "free the GPU of other programs, or use a larger one",
     )

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gridatlas_reproduce.kv.decode import Ends
 from gridatlas_reproduce.kv.memory import Shape, shape_of
-from gridatlas_reproduce.kv.press import check_family
-from gridatlas_reproduce.runner.errors import CannotRun, OutOfMemory, WrongUsage
+from gridatlas_reproduce.kv.tasks import Ends
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
 
 LEVELS = {
     "r1-qwen": "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
@@ -24,6 +23,8 @@ SHAPES = {
     "r1-llama": Shape(8_030_261_248, 32, 8, 128),
 }
 """Their sizes, so that what a run takes is known without a download."""
+FAMILIES = {"llama": "Llama", "qwen2": "Qwen2"}
+"""Families of models that it works with, by their configuration's `model_type`."""
 END_OF_THOUGHT = "</think>"
 WIDTHS = {"bfloat16": 2, "float16": 2, "float32": 4}
 """Bytes per number of what `--dtype` may be."""
@@ -119,6 +120,20 @@ def about_model(choice: ModelChoice) -> dict[str, Any]:
     return {"id": name, "revision": choice.revision, "sha256": digest}
 
 
+def check_family(config: Any, name: str) -> None:
+    """Refuse a model whose cache isn't the one that is pruned here.
+
+    Raises:
+        CannotRun: For another family, or one with a sliding window.
+    """
+    expected = f"a {' or '.join(FAMILIES.values())} model, whose layers all attend to all tokens"
+    fix = "give --model one of these; DeepSeek-R1-Distill-Qwen-7B and -Llama-8B are"
+    if config.model_type not in FAMILIES:
+        raise CannotRun(f"{name} is of the family {config.model_type}", expected, fix)
+    if set(getattr(config, "layer_types", None) or ()) - {"full_attention"}:
+        raise CannotRun(f"{name} has layers with a sliding window", expected, fix)
+
+
 # --- loading --------------------------------------------------------------------------------------
 
 
@@ -136,12 +151,11 @@ def load_config(choice: ModelChoice) -> Any:
     return config
 
 
-def load_model(choice: ModelChoice, device: Any, dtype: str, attention: str) -> Any:
+def load_model(choice: ModelChoice, device: Any, dtype: str) -> Any:
     """The model, ready to decode.
 
     Args:
         dtype: A key of `WIDTHS`.
-        attention: `sdpa` or `eager`.
 
     Raises:
         CannotRun: Where it can't be reached, or doesn't fit.
@@ -157,12 +171,12 @@ def load_model(choice: ModelChoice, device: Any, dtype: str, attention: str) -> 
             choice.source,
             revision=choice.revision or "main",
             dtype=getattr(torch, dtype),
-            attn_implementation=attention,
+            attn_implementation="sdpa",
         )
     try:
         return model.to(device).eval()
     except torch.cuda.OutOfMemoryError as error:
-        raise OutOfMemory(
+        raise CannotRun(
             f"the GPU's memory ran out while {choice.source} was loaded",
             f"{shape_of(model.config).weight_bytes(WIDTHS[dtype]) / 2**30:.1f} GiB for the weights",
             "free the GPU of other programs, or use a larger one",

@@ -40,10 +40,9 @@ profile_option = click.option(
 trigger_option = click.option(
     "--trigger",
     type=click.IntRange(min=1),
-    default=5000,
+    default=5001,
     show_default=True,
-    help="Tokens in the cache at which it is pruned. The published code prunes one token later, at "
-    "5001, and keeps as many.",
+    help="Tokens in the cache at which it is pruned.",
 )
 protect_option = click.option(
     "--protect-question",
@@ -56,10 +55,7 @@ protect_option = click.option(
 dtype_option = click.option(
     "--dtype",
     type=click.Choice(list(WIDTHS)),
-    default="bfloat16",
+    default="float16",
     show_default=True,
-    help="What the model computes with.",
-)
-attention_option = click.option(
-    "--attention", type=click.Choice(["sdpa", "eager"]), default="sdpa", show_default=True
+    help="What the model computes with (float16, as published).",
 )

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from gridatlas.model.problems import quote
 from gridatlas_reproduce.kv.models import Reaching
 from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
-from gridatlas_reproduce.runner.files import digest
+from gridatlas_reproduce.runner.files import digest, each_line
 
 Profile = Literal["official", "boxed"]
 LETTERS = "ABCDEFGHIJ"
@@ -117,26 +117,17 @@ def read_jsonl(path: Path) -> Data:
     Raises:
         CannotRun: For a file that can't be read, with the line.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error}",
-            "a file with a JSON object per line",
-            "correct --data",
-        ) from error
-    questions = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                questions.append(_question(json.loads(line)))
-            except ValueError as error:
-                raise CannotRun(
-                    f"{path}, line {number}: {error}",
-                    '{"id": "1", "question": "What is 6 · 7?", "answer": "42"}, and "choices": '
-                    '["…", "…"] where there are some',
-                    "correct the line",
-                ) from error
+    questions = each_line(
+        path,
+        lambda line: _question(json.loads(line)),
+        "a file with a JSON object per line",
+        "correct --data",
+        (
+            '{"id": "1", "question": "What is 6 · 7?", "answer": "42"}, and "choices": '
+            '["…", "…"] where there are some',
+            "correct the line",
+        ),
+    )
     return Data(_checked(questions, str(path)), path.name, None)
 
 

@@ -24,13 +24,9 @@ def mean_cache(prompt: int, new_tokens: int, budget: Budget | None) -> float:
     return total / new_tokens
 
 
-def copying_traffic(config: Any) -> int:
-    """How often a step moves the cache in transformers' `DynamicCache` with a mask.
-
-    A copy reads and writes it; repeating the keys for the heads that share them reads it once and
-    writes it once per head; then attention reads that.
-    """
-    return 3 + 2 * int(config.num_attention_heads // config.num_key_value_heads)
+COPIED = 3
+"""How often a step moves the cache in transformers' `DynamicCache`: a copy reads and writes it, and
+attention reads the copy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,40 +71,30 @@ class Budget:
 
 
 def select(scores: Tensor, protected: Tensor, question: Tensor, budget: Budget) -> Tensor:
-    """The indices that stay, in order; per row equally many, the same for all layers and heads.
+    """The indices that stay, in order; the same for all layers and heads.
 
     Among equal scores the earlier token stays, so of a prompt that is longer than k its first k
     tokens do.
 
     Args:
-        scores: [rows, L]; higher stays.
-        protected: [rows, L]; True for tokens whose score is +∞.
-        question: [rows, L]; True for tokens of the prompt, alike in all rows.
+        scores: [L]; higher stays.
+        protected: [L]; True for tokens whose score is +∞.
+        question: [L]; True for tokens of the prompt.
         budget: See `Budget`.
 
     Returns:
-        [rows, kept] indices, ascending.
+        [kept] indices, ascending.
     """
     import torch
 
-    rows, length = scores.shape
-    older = max(length - budget.window, 0)
-    places = budget.places(length)
-    ranked = scores[:, :older].float().masked_fill(protected[:, :older], math.inf)
+    length = len(scores)
+    older, places = max(length - budget.window, 0), budget.places(length)
+    ranked = scores[:older].float().masked_fill(protected[:older], math.inf)
+    order = ranked.argsort(descending=True, stable=True)
     if budget.protect == "always":
-        ahead = question[:, :older]
-        places = min(places + int(ahead[0].sum()), older)
         # Ahead of +∞, which others may have.
-        order = _order(ranked)
-        first = torch.gather(ahead, 1, order).to(torch.int8)
-        order = torch.gather(order, 1, first.argsort(dim=1, descending=True, stable=True))
-    else:
-        order = _order(ranked)
-    chosen = order[:, :places].sort(dim=1).values
-    window = torch.arange(older, length, device=scores.device).expand(rows, -1)
-    return torch.cat([chosen, window], dim=1)
-
-
-def _order(scores: Tensor) -> Tensor:
-    """Indices from the highest score to the lowest; equal ones from the earlier to the later."""
-    return scores.argsort(dim=1, descending=True, stable=True)
+        ahead = question[:older]
+        places = min(places + int(ahead.sum()), older)
+        order = order[ahead[order].to(torch.int8).argsort(descending=True, stable=True)]
+    window = torch.arange(older, length, device=scores.device)
+    return torch.cat([order[:places].sort().values, window])

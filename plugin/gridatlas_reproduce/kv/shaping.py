@@ -10,51 +10,43 @@ from typing import Any, Literal, get_args
 
 import click
 
-from gridatlas_reproduce.kv.batches import Batch, Decoder, gpu_memory, recorded_rows, rows_for
-from gridatlas_reproduce.kv.cost import GPU, PROMPT, expected, keep_rate, kept_rate, measured_rate
+from gridatlas.meter import report
+from gridatlas_reproduce.kv.batches import Batch, gpu_memory, recorded_rows, rows_for
+from gridatlas_reproduce.kv.bench import read_bench
+from gridatlas_reproduce.kv.bench_tables import measured_step
+from gridatlas_reproduce.kv.cost import (
+    GPU,
+    PROMPT,
+    assumed_rate,
+    expected,
+    keep_rate,
+    kept_rate,
+    mean_length,
+    measured_rate,
+)
 from gridatlas_reproduce.kv.memory import Shape
 from gridatlas_reproduce.kv.models import WIDTHS, ModelChoice, load_tokenizer
 from gridatlas_reproduce.kv.questions import Question, prompt_ids
-from gridatlas_reproduce.kv.slots import Reading, varlen_works
+from gridatlas_reproduce.kv.slots import Reading, fastest_reading
 from gridatlas_reproduce.kv.sweep import Sweep, question_of
 from gridatlas_reproduce.runner.devices import choose_device
+from gridatlas_reproduce.runner.engine import WorkerFactory
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.options import RunOptions
 from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import Manifest
 from gridatlas_reproduce.runner.units import Unit
-from gridatlas_reproduce.runner.workers import WorkerFactory
-
-TOGETHER = 4
-"""Questions that a worker of Ray is given at a time: enough to fill a batch with their cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
     """What the options say; see their help."""
 
-    decoder: Decoder
     rows: int | None
     reading: Reading | Literal["auto"]
-    compiled: bool
-    batch: int | None
     measure: int | None
     price_per_hour: float | None
-
-    def check(self) -> None:
-        """Refuse options of the other decoder.
-
-        Raises:
-            click.UsageError: For such options.
-        """
-        if self.decoder == "loop" and (self.rows or self.measure or self.compiled):
-            raise click.UsageError("--rows, --compile and --measure are for --decoder slots")
-        if self.decoder == "slots" and self.batch:
-            raise click.UsageError("--batch is for --decoder loop; give --rows")
-
-    def _loop(self, sweep: Sweep) -> Sweep:
-        rows = min(self.batch or sweep.samples, sweep.samples)
-        return replace(sweep, batch=Batch("loop", rows))
+    bench: Path | None
 
     def _most(self, sweep: Sweep, questions: int) -> int:
         """Rows that there would be work for."""
@@ -63,14 +55,18 @@ class BatchOptions:
     def estimate(self, sweep: Sweep, choice: ModelChoice, questions: int, out: Path) -> list[str]:
         """What a run takes, on a GPU of 80 GB, line by line; by what --measure found, if it did."""
         shape = choice.shape
-        if self.decoder == "loop":
-            return expected(self._loop(sweep), questions, shape, price=self.price_per_hour)
         slots, rows = sweep.slots([PROMPT]), self.rows or recorded_rows(out)
         if rows is None:
             most = self._most(sweep, questions)
             rows = rows_for(shape, WIDTHS[sweep.dtype], slots, GPU, most)
-        sweep = replace(sweep, batch=Batch("slots", rows, slots, "grouped"))
-        return expected(sweep, questions, shape, kept_rate(out, sweep), self.price_per_hour)
+        sweep = replace(sweep, batch=Batch(rows, slots))
+        rate = kept_rate(out, sweep)
+        if rate is None and self.bench is not None:
+            record = read_bench(self.bench)
+            seconds, busy = measured_step(record, rows, mean_length(sweep))
+            gpu = (record["gpu"] or {}).get("name", "a CPU")
+            rate = assumed_rate(sweep, shape, (seconds, busy, gpu))
+        return expected(sweep, questions, shape, rate, self.price_per_hour)
 
     def shaped(
         self, sweep: Sweep, choice: ModelChoice, asked: Sequence[Question], options: RunOptions
@@ -80,8 +76,6 @@ class BatchOptions:
         Raises:
             CannotRun: For no GPU, or one that is too small.
         """
-        if self.decoder == "loop":
-            return self._loop(sweep)
         tokenizer = load_tokenizer(choice)
         slots = sweep.slots(len(prompt_ids(tokenizer, each, sweep.profile)) for each in asked)
         rows = self.rows or recorded_rows(options.out)
@@ -90,7 +84,7 @@ class BatchOptions:
             ray = options.engine == "ray"
             rows = _rows(choice.shape, width, slots, options.device, most, elsewhere=ray)
         reading = _reading(options.device, sweep.dtype) if self.reading == "auto" else self.reading
-        return replace(sweep, batch=Batch("slots", rows, slots, reading, self.compiled))
+        return replace(sweep, batch=Batch(rows, slots, reading))
 
     def run(
         self,
@@ -105,14 +99,7 @@ class BatchOptions:
         items = list(dict.fromkeys(question_of(unit) for unit in units))
         measured = items[: self.measure]
         chosen = [unit for unit in units if question_of(unit) in measured]
-        together = TOGETHER if options.engine == "ray" else len(items)
-        folder = options.run(
-            plan,
-            chosen,
-            factory,
-            key=question_of,
-            together=1 if self.decoder == "loop" else together,
-        )
+        folder = options.run(plan, chosen, factory, key=question_of, together=len(items))
         if self.measure:
             done = [folder.read(unit) for unit in options.chosen(chosen)]
             rate = measured_rate(done, len(measured))
@@ -123,13 +110,6 @@ class BatchOptions:
 
 
 _BATCH = [
-    click.option(
-        "--decoder",
-        type=click.Choice(get_args(Decoder)),
-        default="slots",
-        show_default=True,
-        help="slots: all questions and cells in one batch. loop: one question and cell at a time.",
-    ),
     click.option(
         "--rows",
         type=click.IntRange(min=1),
@@ -145,22 +125,15 @@ _BATCH = [
         help="How attention reads the slots; varlen needs CUDA.",
     ),
     click.option(
-        "--compile",
-        "compiled",
-        is_flag=True,
-        help="Compile the model's layers with torch.compile; on CUDA as CUDA graphs.",
-    ),
-    click.option(
-        "--batch",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Samples decoded together by the loop. [default: all of a question]",
-    ),
-    click.option(
         "--measure",
         type=click.IntRange(min=1),
         metavar="N",
         help="Do the first N questions, then tell what all of them take at their rate.",
+    ),
+    click.option(
+        "--bench",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="For --dry-run: the folder of bench_kv.py, whose steps give the hours.",
     ),
     click.option(
         "--price-per-hour", type=click.FloatRange(min=0), help="Of the GPU, for --dry-run."
@@ -175,7 +148,6 @@ def batch_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def called(**values: Any) -> Any:
         chosen = BatchOptions(**{name: values.pop(name) for name in names})
-        chosen.check()
         return command(batch=chosen, **values)
 
     for option in reversed(_BATCH):
@@ -207,7 +179,7 @@ def _rows(shape: Shape, width: int, slots: int, device: str, most: int, *, elsew
 
 
 def _reading(device: str, dtype: str) -> Reading:
-    """The fastest way of reading the slots that works here; `grouped` works everywhere.
+    """The fastest way of reading the slots on a device; without it `grouped`.
 
     Raises:
         WrongUsage: For a name that is no device.
@@ -218,4 +190,4 @@ def _reading(device: str, dtype: str) -> Reading:
         found = choose_device(device)
     except CannotRun:
         return "grouped"
-    return "varlen" if varlen_works(found, getattr(torch, dtype)) else "grouped"
+    return fastest_reading(found, getattr(torch, dtype), report)

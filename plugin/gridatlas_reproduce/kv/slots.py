@@ -6,8 +6,9 @@ another. A row's numbers don't depend on what the other rows hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,8 +21,6 @@ Reading = Literal["grouped", "varlen"]
 ROUND = 64
 """The width that is read is rounded up to a multiple of it."""
 NAME = "gridatlas-slots"
-BACKEND = "inductor"
-"""What `torch.compile` compiles with."""
 _FAR = 2**62
 """Position of an empty slot: later than any token, so that nothing attends to it."""
 
@@ -143,18 +142,6 @@ class SlotCache:
         self.lengths[row] = 0
 
 
-class RowView:
-    """A row of the cache, as scorers look at a cache of one sample."""
-
-    def __init__(self, keys: Tensor) -> None:
-        self.layers = [_Keys(part) for part in keys]
-
-
-class _Keys:
-    def __init__(self, keys: Tensor) -> None:
-        self.keys = keys.transpose(0, 1)[None]
-
-
 # --- attention ------------------------------------------------------------------------------------
 
 
@@ -173,9 +160,20 @@ def grouped_attention(
 
 
 def varlen_attention(
-    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor, **kwargs: Any
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor,
+    splits: int | None = 1,
+    **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """The same by the flash kernel, from the whole buffers and the length of each row."""
+    """The same by the flash kernel, from the whole buffers and the length of each row.
+
+    Args:
+        splits: Parts that a row's tokens are read in at the same time; None leaves that to the
+            kernel, which is faster where rows are few, and depends on the other rows.
+    """
     from torch.nn.attention.varlen import varlen_attn
 
     cache: SlotCache = kwargs["slot_cache"]
@@ -193,7 +191,7 @@ def varlen_attention(
         scale=kwargs["scaling"],
         enable_gqa=heads != key.shape[1],
         seqused_k=cache.used,
-        num_splits=1,
+        num_splits=splits,
     )
     return out.reshape(rows, 1, heads, d), None
 
@@ -204,12 +202,12 @@ def _has_kernel(device: Any, dtype: Any) -> bool:
     return device.type == "cuda" and dtype in (torch.bfloat16, torch.float16)
 
 
-def varlen_works(device: Any, dtype: Any) -> bool:
-    """Whether the flash kernel is there, and gives what `grouped` gives."""
+def varlen_error(device: Any, dtype: Any) -> str | None:
+    """Why the flash kernel can't be taken; None where it is there, and gives what SDPA gives."""
     import torch
 
     if not _has_kernel(device, dtype):
-        return False
+        return f"it isn't there for {device.type} and {str(dtype).removeprefix('torch.')}"
     config = SimpleNamespace(
         num_hidden_layers=1, num_key_value_heads=2, head_dim=64, num_attention_heads=6
     )
@@ -229,49 +227,31 @@ def varlen_works(device: Any, dtype: Any) -> bool:
     )
     try:
         found, _ = varlen_attention(*given, scaling=0.125, slot_cache=cache)
-    except (ImportError, NotImplementedError, TypeError, ValueError, RuntimeError):
-        return False
+    except (ImportError, NotImplementedError, TypeError, ValueError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}".splitlines()[0]
     wanted, _ = grouped_attention(*given, scaling=0.125)
-    return bool((found.float() - wanted.float()).abs().max() < 0.02)
+    error_found = float((found.float() - wanted.float()).abs().max())
+    return None if error_found < 0.02 else f"it differs from SDPA by {error_found:.3g}"
 
 
-# --- compiled -------------------------------------------------------------------------------------
-
-
-def compiled_forward(model: Any, cache: SlotCache) -> Any:
-    """The model's layers, compiled for a batch; on CUDA as CUDA graphs, where PyTorch can.
-
-    The slots keep their place in memory, which a graph needs. A width that changes is a number
-    that the compiled code is given, after the first times.
-    """
-    import torch
-
-    for tensor in (cache.keys, cache.values, cache.positions):
-        torch._dynamo.mark_static_address(tensor)
-    on_gpu = cache.keys.device.type == "cuda"
-    mode = "reduce-overhead" if on_gpu else None
-    return torch.compile(model.model, mode=mode, backend=BACKEND)
-
-
-def compiler_error(device: Any) -> str | None:
-    """Why nothing can be compiled for a device; None where it can."""
-    import torch
-
-    try:
-        torch.compile(lambda tensor: tensor * 2 + 1, backend=BACKEND)(torch.ones(8, device=device))
-    except Exception as error:  # compilers raise what they like
-        return f"{type(error).__name__}: {error}".strip().splitlines()[0]
-    return None
+def fastest_reading(device: Any, dtype: Any, report: Callable[[str], None]) -> Reading:
+    """The fastest way of reading the slots that works here; it is told, and why."""
+    why = varlen_error(device, dtype)
+    report(f"slots are read with {f'SDPA; varlen_attn: {why}' if why else 'varlen_attn'}")
+    return "grouped" if why else "varlen"
 
 
 @contextmanager
-def slot_attention(model: Any, reading: Reading) -> Iterator[None]:
+def slot_attention(model: Any, reading: str) -> Iterator[None]:
     """While it is open the model's attention reads slots; then it is as it was."""
     from transformers import AttentionInterface
 
-    AttentionInterface.register(
-        NAME, varlen_attention if reading == "varlen" else grouped_attention
-    )
+    functions = {
+        "grouped": grouped_attention,
+        "varlen": varlen_attention,
+        "split": partial(varlen_attention, splits=None),
+    }
+    AttentionInterface.register(NAME, functions[reading])
     before = model.config._attn_implementation
     model.config._attn_implementation = NAME
     try:

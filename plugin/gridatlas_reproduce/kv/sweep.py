@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from gridatlas_reproduce.kv.batches import Batch, slots_for
+from gridatlas_reproduce.kv.grading import GRADER
 from gridatlas_reproduce.kv.questions import Profile
 from gridatlas_reproduce.kv.sampling import Sampling
 from gridatlas_reproduce.kv.selection import Budget, Protect
@@ -29,7 +30,7 @@ class Sweep:
         trigger: Tokens in the cache at which it is pruned.
         samples: Answers per question.
         batch: The shape of the batch that samples are decoded in.
-        dtype, attention: What the model computes with.
+        dtype: What the model computes with.
     """
 
     model: str
@@ -37,13 +38,12 @@ class Sweep:
     scorer: str = "importance"
     windows: tuple[int, ...] = WINDOWS
     ratios: tuple[Decimal, ...] = RATIOS
-    trigger: int = 5000
+    trigger: int = 5001
     samples: int = 5
     batch: Batch = field(default_factory=Batch)
     protect: Protect = "tie"
     profile: Profile = "official"
-    dtype: str = "bfloat16"
-    attention: str = "sdpa"
+    dtype: str = "float16"
     sampling: Sampling = field(default_factory=Sampling)
 
     def settings(self) -> dict[str, Any]:
@@ -51,6 +51,7 @@ class Sweep:
         content = asdict(self)
         del content["batch"]
         content["decoder"] = self.batch.settings()
+        content["grader"] = GRADER
         content["windows"] = list(self.windows)
         content["ratios"] = [str(ratio) for ratio in self.ratios]
         if self.scorer == "full":

@@ -4,12 +4,44 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Literal
 
-from gridatlas_reproduce.kv.decode import Sample
-from gridatlas_reproduce.kv.scorers import Scorer
 from gridatlas_reproduce.kv.selection import Budget
+
+
+@dataclass(slots=True)
+class Sample:
+    """One answer.
+
+    Attributes:
+        tokens: Ids, from the first that was drawn; with the one that ended it.
+        finish: `stop`, or `length` where the limit ended it.
+        peak: The largest number of tokens that its cache held.
+        seconds: The time that it was in the batch.
+        batch_tokens: Tokens that the batch drew in this time.
+        prefix: Hash of the tokens that all cells share.
+        refilled: Whether these were decoded by an earlier run, and passed through the model again.
+        pruned_at: Tokens drawn before each prune.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    finish: Literal["stop", "length"] = "length"
+    peak: int = 0
+    seconds: float = 0.0
+    batch_tokens: int = 0
+    prefix: str | None = None
+    refilled: bool = False
+    pruned_at: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Tokens with a meaning: `</think>`, and those that end an answer."""
+
+    thought: int
+    stop: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +52,12 @@ class Task:
         key: Of the prompt.
         seeds: One per sample; the cells share them.
         cells: With their budgets; with None nothing is ever pruned.
-        scorer: Makes the scorer of samples by their numbers.
     """
 
     key: str
     prompt: tuple[int, ...]
     seeds: tuple[int, ...]
     cells: tuple[tuple[Hashable, Budget | None], ...]
-    scorer: Callable[[Sequence[int]], Scorer]
 
 
 @dataclass(frozen=True, slots=True)

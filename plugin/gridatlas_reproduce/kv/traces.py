@@ -13,6 +13,7 @@ from gridatlas_reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas_reproduce.kv.training import Trace
 from gridatlas_reproduce.kv.vllm_batches import is_answer, read_answers
 from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas_reproduce.runner.files import each_line
 from gridatlas_reproduce.runner.records import BrokenRecord, RunFolder
 
 
@@ -22,30 +23,19 @@ def traces_of_file(path: Path, tokenizer: Any, profile: Profile) -> list[Trace]:
     Raises:
         CannotRun: For a file that can't be read, with the line.
     """
-    found = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error}",
-            "a file with a JSON object per line",
-            "correct --traces",
-        ) from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+
+    def read(line: str) -> Trace:
         try:
             content = json.loads(line)
             name, question, text = (str(content[key]) for key in ("id", "question", "text"))
             asked = Question(name, question, "", tuple(content.get("choices") or ()))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CannotRun(
-                f"{path}, line {number}: {quote(line)}",
-                '{"id": "1", "question": "…", "text": "thought</think>answer"}',
-                "correct the line",
-            ) from error
-        found.append(_trace(tokenizer, asked, name, text, profile))
-    return found
+            raise ValueError(quote(line)) from error
+        return _trace(tokenizer, asked, name, text, profile)
+
+    form = '{"id": "1", "question": "…", "text": "thought</think>answer"}'
+    wanted = "a file with a JSON object per line"
+    return each_line(path, read, wanted, "correct --traces", (form, "correct the line"))
 
 
 def traces_of_vllm(

@@ -17,11 +17,12 @@ from gridatlas.model.problems import quote
 from gridatlas_reproduce.kv.models import ModelChoice
 from gridatlas_reproduce.kv.questions import Profile, Question, prompt_text
 from gridatlas_reproduce.kv.sampling import Sampling
-from gridatlas_reproduce.runner.errors import CannotRun
-from gridatlas_reproduce.runner.files import compact
+from gridatlas_reproduce.runner.files import compact, each_line
 from gridatlas_reproduce.runner.units import seed_of
 
 URL = "/v1/chat/completions"
+ORDER = "temperature, top_k, top_p"
+"""In which vLLM filters tokens; it isn't the published order."""
 PROMPT_ROOM = 1_000
 """Tokens for a prompt, in the length that vLLM is told to plan with."""
 
@@ -93,27 +94,27 @@ def read_answers(path: Path) -> list[VllmAnswer]:
     Raises:
         CannotRun: For a file that can't be read, or a request that failed, with the line.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error}", "a file that vllm run-batch wrote", "correct its name"
-        ) from error
     found: dict[tuple[str, int], VllmAnswer] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+
+    def read(line: str) -> None:
         try:
             answer = answer_of(json.loads(line))
             if (answer.item, answer.sample) in found:
                 raise ValueError(f"{answer.item}/{answer.sample} is there twice")
         except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise CannotRun(
-                f"{path}, line {number}: {_why(error)}: {quote(line)}",
-                "an answer as vllm run-batch writes it, to a request of --requests",
-                "ask vLLM again, without --reasoning-parser",
-            ) from error
+            raise ValueError(f"{_why(error)}: {quote(line)}") from error
         found[answer.item, answer.sample] = answer
+
+    each_line(
+        path,
+        read,
+        "a file that vllm run-batch wrote",
+        "correct its name",
+        (
+            "an answer as vllm run-batch writes it, to a request of --requests",
+            "ask vLLM again, without --reasoning-parser",
+        ),
+    )
     return list(found.values())
 
 

@@ -6,17 +6,42 @@ most the unit in work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from gridatlas.meter import Progress
-from gridatlas_reproduce.runner.records import RunFolder
+from gridatlas_reproduce.runner.records import Row, RunFolder
 from gridatlas_reproduce.runner.units import Unit
-from gridatlas_reproduce.runner.workers import Devices, WorkerFactory
 
 Engine = Literal["local", "ray"]
 Shard = tuple[int, int]
 """(i, n): this process does the i-th of n parts, from 1."""
+
+
+class Worker(Protocol):
+    """What measures: holds a model, say, and does the units of one group at a time."""
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        """Do the units, in any order, and give each as soon as it is done."""
+        ...
+
+
+WorkerFactory = Callable[[], Worker]
+"""Makes a worker, in whatever process and on whatever machine it shall work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """What each worker of Ray gets.
+
+    Attributes:
+        gpus: GPUs per worker; 0 for a worker on CPUs.
+        workers: Number of workers; None for one per GPU, or one CPU worker.
+    """
+
+    gpus: float = 1
+    workers: int | None = None
 
 
 def groups_of(
@@ -39,10 +64,22 @@ def groups_of(
     return every[part - 1 :: of]
 
 
-def _bundles(groups: Sequence[Sequence[Unit]], together: int) -> list[list[Unit]]:
-    """So many groups in one."""
-    starts = range(0, len(groups), together)
-    return [[unit for group in groups[at : at + together] for unit in group] for at in starts]
+def do_groups(
+    groups: Sequence[Sequence[Unit]],
+    worker_factory: WorkerFactory,
+    folder: RunFolder,
+    together: int,
+    on_unit: Callable[[], None] = lambda: None,
+) -> None:
+    """Do what of some groups isn't done, in this process, so many groups at a time."""
+    left = [group for group in map(folder.missing, groups) if group]
+    worker = worker_factory() if left else None
+    for start in range(0, len(left), together):
+        assert worker is not None
+        several = [unit for group in left[start : start + together] for unit in group]
+        for unit, rows in worker.work(several):
+            folder.write(unit, rows)
+            on_unit()
 
 
 def run_units(
@@ -79,20 +116,25 @@ def run_units(
         CannotRun: Where it can't go on; what was done is kept.
     """
     groups = groups_of(units, key, shard)
-    left = _bundles([group for group in map(folder.missing, groups) if group], together)
+    left = [group for group in map(folder.missing, groups) if group]
     of, number = sum(map(len, groups)), sum(map(len, left))
     shown = progress(of, of - number)
     try:
         if left and engine == "ray":
             from gridatlas_reproduce.runner.cluster import run_on_ray
 
-            run_on_ray(left, worker_factory, folder, shown, address, devices or Devices(), retries)
-        elif left:
-            worker = worker_factory()
-            for group in left:
-                for unit, rows in worker.work(group):
-                    folder.write(unit, rows)
-                    shown.advance()
+            run_on_ray(
+                left,
+                worker_factory,
+                folder,
+                shown,
+                address,
+                devices or Devices(),
+                retries,
+                together,
+            )
+        else:
+            do_groups(left, worker_factory, folder, together, shown.advance)
     finally:
         shown.finish()
     return number

@@ -41,10 +41,6 @@ class WrongUsage(CannotRun):
     exit_code = 2
 
 
-class OutOfMemory(CannotRun):
-    """Memory that one device lacks; others may have it."""
-
-
 def not_written(path: Path, error: OSError) -> CannotRun:
     """The message for a file that can't be written: disk full, or no permission."""
     if error.errno in FULL:

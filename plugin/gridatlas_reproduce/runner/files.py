@@ -7,14 +7,15 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gridatlas.files.atomic import temporary_file
 from gridatlas.model.problems import quote
-from gridatlas_reproduce.runner.errors import not_written
+from gridatlas_reproduce.runner.errors import CannotRun, not_written
 
+T = TypeVar("T")
 _COMPACT = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
@@ -69,6 +70,33 @@ def _finite(text: str) -> float:
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_no_key_twice, parse_constant=_no_constant, parse_float=_finite
 )
+
+
+def each_line(
+    path: Path, read: Callable[[str], T], expected: str, correct: str, per_line: tuple[str, str]
+) -> list[T]:
+    """What the lines of a text file are, but for empty ones.
+
+    Args:
+        read: Makes something of a line; its ValueError says what is wrong with it.
+        expected, correct: For a file that can't be read: what it should be, and what to correct.
+        per_line: The same for a line.
+
+    Raises:
+        CannotRun: With the line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotRun(f"{path} can't be read: {error}", expected, correct) from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                found.append(read(line))
+            except ValueError as error:
+                raise CannotRun(f"{path}, line {number}: {error}", *per_line) from error
+    return found
 
 
 def indented(value: Mapping[str, Any]) -> bytes:

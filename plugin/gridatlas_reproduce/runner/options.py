@@ -13,11 +13,10 @@ import click
 
 from gridatlas.model.problems import join_names
 from gridatlas.model.schema import level_key
-from gridatlas_reproduce.runner.engine import Engine, Shard, run_units
+from gridatlas_reproduce.runner.engine import Devices, Engine, Shard, WorkerFactory, run_units
 from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import Manifest
 from gridatlas_reproduce.runner.units import Unit
-from gridatlas_reproduce.runner.workers import Devices, WorkerFactory
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 

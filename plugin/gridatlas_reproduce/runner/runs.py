@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -54,6 +54,7 @@ class Manifest:
         now: UTC, ISO 8601.
         stderr_over: What the standard error of a cell is taken over: `items` (questions), or
             `units`, where each unit is a sample of its own, such as a training seed.
+        deviations: By name, in what the run isn't as published.
     """
 
     study: str
@@ -67,6 +68,7 @@ class Manifest:
     environment: Mapping[str, Any]
     now: str
     stderr_over: Literal["items", "units"] = "items"
+    deviations: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -111,43 +113,24 @@ class Manifest:
             "started": self.now,
             "arguments": list(self.arguments),
             "stderr_over": self.stderr_over,
+            **({"deviations": dict(self.deviations)} if self.deviations else {}),
             **self.identity(),
             **self.environment,
         }
 
 
 def manifest(
-    study: str,
-    script: str,
-    settings: Mapping[str, Any],
-    units: Sequence[Unit],
-    *,
-    seeds: Any,
-    model: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
-    arguments: Sequence[str] | None = None,
-    stderr_over: Literal["items", "units"] = "items",
+    study: str, script: str, settings: Mapping[str, Any], units: Sequence[Unit], **more: Any
 ) -> Manifest:
     """The manifest of a run that is about to start on this machine.
 
     Args:
         units: All units of the run, whatever part of them this process does.
-        arguments: The command line; `sys.argv` without.
-        stderr_over: See `Manifest`.
+        more: `seeds`, and what else of `Manifest` isn't known here.
     """
-    return Manifest(
-        study=study,
-        script=script,
-        settings=settings,
-        model=model,
-        data=data,
-        seeds=seeds,
-        plan=plan_as_json(units),
-        arguments=tuple(sys.argv[1:] if arguments is None else arguments),
-        environment=environment(),
-        now=utc_now(),
-        stderr_over=stderr_over,
-    )
+    here = {"arguments": tuple(sys.argv[1:]), "environment": environment(), "now": utc_now()}
+    given = {"model": None, "data": None, "plan": plan_as_json(units), **here, **more}
+    return Manifest(study, script, settings, **given)
 
 
 def utc_now() -> str:

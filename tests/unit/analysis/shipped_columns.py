@@ -33,19 +33,18 @@ def columns(
     for facets, grid in results.grids.items():
         if grid.computed:
             continue
-        for y, line in zip(study.y.levels, grid.cells, strict=True):
-            for x, cell in zip(study.x.levels, line, strict=True):
-                if cell.value is None:
-                    continue
-                keys = [*facets, x.key, y.key]
-                rows.append([of.place(key) for of, key in zip(varied, keys, strict=True)])
-                count = float(cell.n or trials(facets))
-                found = cell.successes
-                if found is None and np.isfinite(count):
-                    found = successes_from(cell.value, int(count), study.metric.decimals or 0)
-                values.append(float(cell.value))
-                n.append(count)
-                k.append(np.nan if found is None else found)
+        for x, y, cell in grid.points():
+            if cell.value is None:
+                continue
+            keys = [*facets, x.key, y.key]
+            rows.append([of.place(key) for of, key in zip(varied, keys, strict=True)])
+            count = float(cell.n or trials(facets))
+            found = cell.successes
+            if found is None and np.isfinite(count):
+                found = successes_from(cell.value, int(count), study.metric.decimals or 0)
+            values.append(float(cell.value))
+            n.append(count)
+            k.append(np.nan if found is None else found)
     places = {factor.id: at for at, factor in enumerate(varied)}
     factors = {}
     for name, role in roles.items():
@@ -139,11 +138,11 @@ def published() -> Table:
 
 def without(table: Table, name: str, level: int) -> Table:
     """The rows of all other levels of a factor."""
-    kept = table.codes[name] != level
+    retained = table.codes[name] != level
     return replace(
         table,
-        codes={key: codes[kept] for key, codes in table.codes.items()},
-        value=table.value[kept],
-        n=None if table.n is None else table.n[kept],
-        k=None if table.k is None else table.k[kept],
+        codes={key: codes[retained] for key, codes in table.codes.items()},
+        value=table.value[retained],
+        n=None if table.n is None else table.n[retained],
+        k=None if table.k is None else table.k[retained],
     )

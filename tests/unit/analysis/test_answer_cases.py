@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gridatlas.analysis import contrasts, questions
+from gridatlas.analysis import cells, contrasts, questions, words
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
@@ -25,9 +25,11 @@ def name(label: str, levels: str, role: str = "choice", **more) -> Factor:
 
 
 def table(values: np.ndarray, factors: dict[str, Factor], metric: Metric = SCORE, **more) -> Table:
-    there = np.nonzero(np.isfinite(values))
-    columns = {key: of[there] if isinstance(of, np.ndarray) else of for key, of in more.items()}
-    return Table(factors, dict(zip(factors, there, strict=True)), values[there], metric, **columns)
+    finite = np.nonzero(np.isfinite(values))
+    columns = {key: of[finite] if isinstance(of, np.ndarray) else of for key, of in more.items()}
+    return Table(
+        factors, dict(zip(factors, finite, strict=True)), values[finite], metric, **columns
+    )
 
 
 def front(study: Table):
@@ -197,7 +199,7 @@ def test_an_edge_and_where_each_is_best():
 
 def test_every_pair_with_a_control_is_compared():
     answer = front(control(seeds=5))
-    pairs = {said.levels for said in answer.assertions if said.kind == "pair"}
+    pairs = {stated.levels for stated in answer.assertions if stated.kind == "pair"}
     assert pairs == {("GRPO", "Before"), ("Control", "Before"), ("Control", "GRPO")}
 
 
@@ -237,6 +239,107 @@ def test_runs_pool_their_strata():
     ms = (ss1 + ss2) / 15
     assert tests.df[0] == 15
     assert tests.error[0] == pytest.approx(np.sqrt(ms * 2 / 20))
+
+
+def own_trends(seeds: int = 3) -> Table:
+    """Each seed of each model has a trend of its own along x."""
+    random = np.random.default_rng(2)
+    along = np.linspace(-1, 1, 5)[:, None] * random.normal(0, 3, (3, 1, seeds))
+    factors = {
+        "model": name("model", "A B C"),
+        "x": number("x", range(5), "condition"),
+        "seed": Factor("seed", SEEDS.levels[:seeds], "replicate"),
+    }
+    values = 50 + along + random.normal(0, 0.1, (3, 5, seeds))
+    return table(values, factors, Metric("Score", "", "higher", "linear"))
+
+
+def test_an_interaction_has_no_more_dimensions_than_its_scatter():
+    """Trends of their own fill 2 of 8 dimensions, so that F has about (2, 4) degrees of freedom."""
+    page = design(prepare(own_trends()))
+    d = contrasts.arrange(page, "model", "x")[:, 0]
+    rest = d - d.mean(axis=1, keepdims=True) - d.mean(axis=2, keepdims=True)
+    rest = (rest + d.mean(axis=(1, 2), keepdims=True)).reshape(3, -1)
+    ratio = 3 * (rest.mean(axis=0) ** 2).sum() / ((rest - rest.mean(axis=0)) ** 2).sum() * 2
+    eigen = np.linalg.eigvalsh(np.cov(rest.T))
+    dim = eigen.sum() ** 2 / (eigen**2).sum()
+    assert dim < 2.01
+    expected = stats.f.sf(ratio, dim, 2 * dim)
+    assert cells.interaction(page, "model", "x") == pytest.approx(expected)
+
+
+def test_where_seeds_scatter_unevenly_a_larger_own_scatter_counts():
+    random = np.random.default_rng(3)
+    along = np.linspace(-1, 1, 3)[:, None, None] * np.array([-1.0, 0.2, 1.1])
+    values = 50 + along + random.normal(0, 0.2, (3, 6, 3))
+    factors = {"lr": number("lr", range(3)), "wd": number("wd", range(6)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:3], "replicate")
+    metric = Metric("Score", "", "higher", "linear")
+    tests = contrasts.levels(
+        design(prepare(table(values, factors, metric, cells_are_runs=True))), "lr"
+    )
+    by_seed = np.array([-1, 0, 1]) @ values.mean(axis=1)
+    assert tests.df[-1] == 2
+    assert tests.p[-1] == pytest.approx(stats.ttest_1samp(by_seed, 0).pvalue)
+
+
+def test_tuned_names_are_compared_where_all_were_tried():
+    """Of a rate that one lacks within its range nobody knows what it would have been there."""
+    values = np.array([[3.0, 2.0, 2.5, 2.9], [3.1, 2.05, 2.6, 3.0], [3.2, 2.4, 2.7, 3.1]])
+    values = values[..., None] + np.random.default_rng(0).normal(0, 0.01, (3, 4, 4))
+    factors = {
+        "optimizer": name("optimizer", "A B C"),
+        "lr": number("lr", [1, 2, 3, 4]),
+        "seed": Factor("seed", SEEDS.levels[:4], "replicate"),
+    }
+
+    def best(values: np.ndarray) -> list[int]:
+        page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
+        return cells.best_cells(page, "optimizer", ["lr"])[1].ravel().tolist()
+
+    assert best(values) == [1, 1, 1]
+    gap, short, one_seed = values.copy(), values.copy(), values.copy()
+    gap[0, 1] = short[1, :2] = one_seed[2, 1, 0] = np.nan
+    assert best(gap) == [2, 2, 2]
+    assert best(short) == [1, 2, 1]
+    assert best(one_seed) == [1, 1, 1]
+    one_seed[2, 1, 1] = np.nan
+    assert best(one_seed) == [2, 2, 2]
+
+
+def test_runs_with_luck_by_level_have_the_scatter_of_units():
+    random = np.random.default_rng(1)
+    luck = random.normal(0, 1, (5, 1, 3))
+    values = 50 + luck + random.normal(0, 0.01, (5, 6, 3))
+    factors = {"model": name("model", "A B C D E"), "x": number("x", range(6)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:3], "replicate")
+    metric = Metric("Score", "", "higher", "linear")
+    page = design(prepare(table(values, factors, metric, cells_are_runs=True)))
+    pairs = [(a, b) for a in range(5) for b in range(a)]
+    tests = contrasts.pairs(page, "model", pairs)
+    means = values.mean(axis=1)
+    rest = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
+    own = np.array([(means[a] - means[b]).var(ddof=1) / 2 for a, b in pairs])
+    shared = (rest**2).sum() / 8
+    calm = own < shared
+    assert 0 < calm.sum() < len(pairs)
+    assert tests.df.tolist() == np.where(calm, 8, 2).tolist()
+    assert tests.error == pytest.approx(np.sqrt(np.where(calm, shared, own) * 2 / 3))
+
+
+def test_the_best_of_several_cells_pays_for_each():
+    values = noise_of_cells()
+    factors = {"model": name("model", "A B"), "lr": LR, "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:12], "replicate")
+    page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
+    tests, best = cells.best_cells(page, "model", ["lr"])
+    reference = stats.ttest_rel(values[0, best[0, 0]], values[1, best[1, 0]])
+    assert tests.p[0] == pytest.approx(min(1.0, 3 * reference.pvalue))
+
+
+def noise_of_cells() -> np.ndarray:
+    means = np.array([[2.0, 1.0, 3.0], [2.0, 1.8, 3.0]])
+    return means[..., None] + np.random.default_rng(6).normal(0, 1, (2, 3, 12))
 
 
 def test_unshared_seeds_are_welchs():
@@ -364,13 +467,15 @@ def test_columns_of_different_lengths_are_refused():
 # --- units, gaps, what leads ----------------------------------------------------------------------
 
 
-def crossed(seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False):
+def crossed(
+    seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False, lr="choice"
+):
     """The unit of 2 models × 2 learning rates with so many of each."""
     shape = (2, 2, max(1, seeds), max(1, blocks), max(1, items))
     values = np.random.default_rng(0).normal(50, 5, shape)
     factors = {
         "model": name("model", "A B"),
-        "lr": number("learning rate", [1, 2]),
+        "lr": number("learning rate", [1, 2], lr),
         "seed": Factor("seed", tuple(map(str, range(shape[2]))), "replicate"),
         "benchmark": Factor("benchmark", tuple("abcdefghij"[: shape[3]]), "block"),
         "item": Factor("item", tuple(map(str, range(shape[4]))), "item"),
@@ -393,10 +498,14 @@ def crossed(seeds: int, blocks: int, items: int, *, counts: bool = False, runs: 
         (3, 6, 0, {"runs": True}, ("replicate", 3)),
         (0, 3, 0, {}, ("block", 3)),
         (0, 3, 0, {"runs": True}, ("rows", 1)),
+        (0, 3, 0, {"runs": True, "lr": "condition"}, ("rows", 1)),
+        (3, 6, 0, {"runs": True, "lr": "condition"}, ("replicate", 3)),
         (0, 2, 0, {"counts": True}, ("counts", 1)),
         (0, 2, 0, {}, ("rows", 1)),
         (0, 0, 10, {}, ("item", 10)),
         (0, 2, 10, {}, ("item", 10)),
+        (0, 4, 10, {}, ("item", 10)),
+        (0, 6, 10, {}, ("block", 6)),
         (3, 0, 10, {}, ("replicate", 3)),
         (0, 0, 4, {}, ("rows", 1)),
         (0, 0, 0, {"counts": True}, ("counts", 1)),
@@ -440,10 +549,57 @@ def level_and_setting(level: float, setting: float) -> Table:
     return table(np.round(values, 2), factors, cells_are_runs=True)
 
 
+def test_a_level_above_the_others_is_named_before_one_below():
+    values = 50 + np.random.default_rng(4).normal(0, 0.3, (5, 4, 5))
+    values[3] += 6
+    values[2] += 5.9
+    values[0] -= 2
+    factors = {"x": number("x", range(1, 6)), "y": number("y", range(1, 5)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:5], "replicate")
+    answer = front(table(values, factors, SCORE, cells_are_runs=True))
+    assert answer.headline == "X 4 scores above the others, by 5.0 points"
+    assert "3 can't be told from the best." in answer.evidence
+
+
 def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
     level = front(level_and_setting(6, 9))
     assert level.headline.startswith("X 4 ")
-    assert {said.kind for said in level.assertions} >= {"cell"}
+    assert {stated.kind for stated in level.assertions} >= {"cell"}
     assert "The means of its levels contain that setting." in level.evidence
     setting = front(level_and_setting(0, 9))
     assert setting.headline.startswith("X 2 with y 3 stands out: ")
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        ("0.6", "temperature 0.6"),
+        ("-1", "temperature -1"),
+        ("≥ 3", "temperature ≥ 3"),
+        ("7B", "temperature 7B"),
+        ("Greedy", "Greedy"),
+        ("Temperature 0.6", "Temperature 0.6"),
+    ],
+)
+def test_a_level_that_reads_as_a_number_is_named_with_its_factor(label: str, text: str) -> None:
+    factor = Factor("temperature", (label,), "condition", (0.0,))
+
+    assert words.labelled(factor, 0) == text
+
+
+def test_a_headline_too_long_loses_its_values_and_nothing_else() -> None:
+    falls = 70 - np.linspace(0, 1, 5)[:, None] * np.array([[16.0, 30, 55]])
+    study = table(
+        np.round(falls, 1),
+        {
+            "temperature": number("evaluation temperature", [0, 0.3, 0.6, 0.9, 1], "condition"),
+            "seed": name("training seed", "1 2 3", "replicate"),
+        },
+        replace(SCORE, name="Exact accuracy (pass@1)"),
+    )
+
+    answer = front(study)
+
+    assert answer.grade == "not-shown"
+    assert answer.headline.startswith("Exact accuracy (pass@1) falls with evaluation temperature")
+    assert answer.headline.endswith(" in all 3 training seeds, but not shown")

@@ -44,12 +44,12 @@ def tables(draw, *, odd: bool = True) -> Table:
     if odd:
         for _ in range(draw(st.integers(0, 3))):
             values.ravel()[draw(st.integers(0, values.size - 1))] = draw(st.sampled_from(ODD))
-    there = random.random(shape) >= draw(st.sampled_from([0.0, 0.1, 0.5]))
-    place = np.nonzero(there)
+    finite = random.random(shape) >= draw(st.sampled_from([0.0, 0.1, 0.5]))
+    place = np.nonzero(finite)
     again = draw(st.integers(1, 2)) if odd else 1
     n = k = None
     if draw(st.booleans()) and kind != "wide":
-        n = np.full(there.sum() * again, float(draw(st.sampled_from([1, 8, 1000]))))
+        n = np.full(finite.sum() * again, float(draw(st.sampled_from([1, 8, 1000]))))
         k = random.binomial(n.astype(int), 0.5).astype(float)
     column = np.tile(values[place], again)
     if k is not None and n is not None:
@@ -84,7 +84,7 @@ def test_any_data_have_answers(table):
             assert answer.p <= 0.05
         else:
             assert not answer.assertions
-        assert all(said.p <= 0.05 for said in answer.assertions)
+        assert all(stated.p <= 0.05 for stated in answer.assertions)
 
 
 def content(pages: dict[tuple[str, int] | None, Answer]) -> list:
@@ -92,7 +92,10 @@ def content(pages: dict[tuple[str, int] | None, Answer]) -> list:
     return [
         (
             "shown" if answer.assertions else answer.grade,
-            [(said.kind, said.factor, said.levels, said.grade) for said in answer.assertions],
+            [
+                (stated.kind, stated.factor, stated.levels, stated.grade)
+                for stated in answer.assertions
+            ],
         )
         for answer in pages.values()
     ]
@@ -129,8 +132,8 @@ def test_the_names_of_levels_change_words_alone(table):
         return tuple(level.removeprefix("n") for level in levels)
 
     back = [
-        (grade, [(kind, factor, old(levels), each) for kind, factor, levels, each in said])
-        for grade, said in after
+        (grade, [(kind, factor, old(levels), each) for kind, factor, levels, each in stated])
+        for grade, stated in after
     ]
     assert back == before
 

@@ -1,11 +1,12 @@
 """The sentences of this repository's studies, whole, with their p-values and intervals."""
 
+import numpy as np
 import pytest
 from shipped_columns import digits, dynts, published
 
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
-from gridatlas.analysis.statements import compared, higher_and_lower
+from gridatlas.analysis.statements import arranged, contrast, higher_and_lower
 
 STUDIES = {
     "dynts": (dynts, ["model", "benchmark"]),
@@ -111,13 +112,13 @@ def pages():
             "(+4.8)",
             "likely",
             [
-                "Control likely ahead: 50.0 % against 19.2 %; difference 19.8 to 41.8 (p = 0.025), "
+                "Control likely ahead: 50.0 % against 19.2 %; difference 19.8 to 41.8 (p = 0.03), "
                 "for other seeds (3 here).",
-                "GRPO likely ahead: 45.3 % against 19.2 %; difference 15.7 to 36.4 (p = 0.025).",
-                "Control likely ahead of GRPO: 2.7 to 6.8 (p = 0.025).",
+                "GRPO likely ahead: 45.3 % against 19.2 %; difference 15.7 to 36.4 (p = 0.03).",
+                "Control likely ahead of GRPO: 2.7 to 6.8 (p = 0.03).",
                 "Control is ahead of Before GRPO in 3 of 3 seeds; seeds differ by ±4.4 points.",
                 "Means over all digits of x, digits of y and temperature.",
-                "The effect of temperature depends on setting (p = 0.0046): GRPO +35.9 points at "
+                "The effect of temperature depends on setting (p = 0.043): GRPO +35.9 points at "
                 "0, +27.6 at 0.6, +14.7 at 1; Control +38.4, +35.2, +18.8.",
             ],
         ),
@@ -284,7 +285,7 @@ def test_assertions_are_typed(pages):
     assert first.grade == "likely"
     assert first.population == "for other seeds (3 here)"
     assert (first.estimate, first.low, first.high) == pytest.approx((26.05, 15.69, 36.41), abs=0.01)
-    kinds = {said.kind for said in pages["dynts", FRONT].assertions}
+    kinds = {stated.kind for stated in pages["dynts", FRONT].assertions}
     assert kinds == {"block", "trend"}
 
 
@@ -301,11 +302,16 @@ def test_cells_are_counted_seed_by_seed():
 
 def test_a_statement_has_the_test_of_the_site():
     study = prepare(digits(1))
-    mine = compared(study, {"setting": 2}, {"setting": 0})
-    theirs = compared(study, {"setting": 2, "temperature": 1}, {"setting": 0, "temperature": 1})
+
+    def compared(**levels):
+        found = arranged(study, {k: np.array(v) for k, v in levels.items()}, np.array([1.0, -1.0]))
+        return contrast(found)
+
+    mine = compared(setting=[2, 0])
+    theirs = compared(setting=[2, 0], temperature=[1, 1])
     assert mine.estimate == pytest.approx([30.8], abs=0.01)
     assert mine.p == pytest.approx([0.0068], abs=0.0001)
     assert theirs.p == pytest.approx([0.0025], abs=0.0001)
-    other = compared(study, {"setting": 2, "temperature": 0}, {"setting": 0, "temperature": 2})
+    other = compared(setting=[2, 0], temperature=[0, 2])
     assert len(other) == 1
     assert design(study).unit == "replicate"

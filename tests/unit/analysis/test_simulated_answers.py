@@ -7,6 +7,7 @@ of `python tools/simulate_answers.py`.
 import pytest
 from amount import amount
 
+import random_designs
 from simulate_answers import NULL, PLANTED, false_pages, found
 
 NULLS = amount(60, 200)
@@ -43,3 +44,13 @@ def test_what_was_planted_is_named(kind):
     assert sum(wrong for *_, wrong in rows) <= 4 * PLANTS / 40
     # Three standard errors of a share of so many.
     assert asserted >= expected - 300 * (0.25 / PLANTS) ** 0.5
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_random_designs(planted):
+    """What isn't so is asserted on few front pages, and few pages, whatever the design."""
+    count = amount(300, 3000)
+    rows = [random_designs.judged(number, planted=planted) for number in range(count)]
+    for share, place in ((0.05, 0), (0.08, 2)):
+        room = 2.5 * (share * (1 - share) / count) ** 0.5
+        assert sum(row[place] for row in rows) <= count * (share + room)

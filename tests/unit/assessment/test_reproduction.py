@@ -14,7 +14,6 @@ from builders import MakeStudy, table
 from gridatlas.assessment.agreement import compare
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
 from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
@@ -232,7 +231,7 @@ def test_a_study_without_runs_and_script_has_nothing_to_reproduce(make_study: Ma
 
 # --- item by item -------------------------------------------------------------------------------
 
-LEVELS = "compare: [model]\n"
+LEVELS = "roles: {model: choice}\n"
 BEFORE, AFTER = [1] * 10 + [0] * 30, [1] * 10 + [1] * 7 + [0] * 23
 
 
@@ -299,7 +298,7 @@ def test_the_download_has_verdicts(six: Results) -> None:
     results = six
     (rerun,) = reproduction_of(results).reruns
     grid = results.grid(model="a")
-    cells = json.loads(to_json(GridCells(grid, assess(results).of(grid), rerun)))["cells"]
+    cells = json.loads(to_json(grid, assess(results).of(grid), rerun))["cells"]
     assert [cell.get("reproduced", {}).get("verdict") for cell in cells] == [
         "agrees", "differs", "too few to tell", "not testable", "running", None,
     ]  # fmt: skip

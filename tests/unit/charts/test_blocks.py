@@ -13,7 +13,6 @@ import pytest
 from builders import HEAD, MakeStudy, table
 
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.cells import GridCells
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.binning import BLOCKS_UP_TO, Shown, gather, layout, mark_key
 from gridatlas.charts.compose import (
@@ -242,7 +241,8 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     ]
     lines[0] = "a,0,0,,oom"
     study = make_study(
-        HEAD + "facets: [model]\ncompare: [model]\n", table("model,rate,depth,value,state", *lines)
+        HEAD + "facets: [model]\nroles: {model: choice}\n",
+        table("model,rate,depth,value,state", *lines),
     )
     results = analyse(study)
     (difference,) = differences(results, study.facet("model"))
@@ -276,13 +276,13 @@ def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
 def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStudy) -> None:
     for columns, rows, expected in ((50, 50, True), (50, 51, False), (100, 100, False)):
         grid = _grid(make_study, columns, rows, _plain)
-        uncertainty = GridUncertainty(reason="n is unknown")
+        uncertainty = GridUncertainty.unknown(grid.study, "n is unknown")
         values = data_table(Figure(draw_grid(grid), grid, uncertainty=uncertainty))
         assert bool(values.rows) == expected
         assert values.too_many == (0 if expected else columns * rows)
         assert values.origins
         assert len(to_csv(grid).splitlines()) == columns * rows + 1
-        assert len(json.loads(to_json(GridCells(grid, uncertainty)))["cells"]) == columns * rows
+        assert len(json.loads(to_json(grid, uncertainty))["cells"]) == columns * rows
 
 
 def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None:
@@ -314,7 +314,7 @@ def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> No
 def _counts(make_study: MakeStudy, columns: int, rows: int) -> Results:
     head = (
         'format: 1\ntitle: T\nmetric: {name: Pass@1, better: higher, unit: "%", range: [0, 100]}\n'
-        "x: rate\ny: depth\nfacets: [task, model]\ncompare: [model]\ntrials: {items: task}\n"
+        "x: rate\ny: depth\nfacets: [task, model]\nroles: {model: choice}\ntrials: {items: task}\n"
         "factors: {task: {levels: [{id: p, items: 4}, {id: q, items: 4}]}}\n"
     )
     lines = [
@@ -334,7 +334,7 @@ def test_statistics_have_limits_that_are_told(
     monkeypatch.setattr("gridatlas.assessment.compute.COMPARED_UP_TO", 29)
     monkeypatch.setattr("gridatlas.assessment.compute.SETTINGS_UP_TO", 29)
     uncertainty = assess(results)
-    assert {len(grid.cells) for grid in uncertainty.grids.values()} == {30}
+    assert {grid.cells for grid in uncertainty.grids.values()} == {30}
     assert {difference.reason for difference in uncertainty.differences.values()} == {
         "levels are not tested against one another above 29 cells in a grid"
     }
@@ -343,7 +343,7 @@ def test_statistics_have_limits_that_are_told(
     }
     monkeypatch.setattr("gridatlas.table.items.CELLS_UP_TO", 29)
     uncertainty = assess(results)
-    assert {(len(grid.cells), grid.reason) for grid in uncertainty.grids.values()} == {
+    assert {(grid.cells, grid.reason) for grid in uncertainty.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")
     }
 

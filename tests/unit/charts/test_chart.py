@@ -99,7 +99,7 @@ def _grid(make_study: MakeStudy, *rows: str, more: str = "") -> Grid:
 
 def _difference(make_study: MakeStudy, *rows: str) -> Any:
     study = make_study(
-        PERCENT + "facets: [model]\ncompare: [model]\n",
+        PERCENT + "facets: [model]\nroles: {model: choice}\n",
         table("model,rate,depth,value,state", *rows),
     )
     (difference,) = differences(analyse(study), study.facet("model"))
@@ -146,7 +146,10 @@ def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
     [("higher", "Highest: 30 % at Rate 2,"), ("lower", "Lowest: 5 % at Rate 1,")],
 )
 def test_of_conditions_no_cell_is_the_best(make_study: MakeStudy, better: str, words: str) -> None:
-    study = PERCENT.replace("better: higher", f"better: {better}") + "axes: conditions\n"
+    study = (
+        PERCENT.replace("better: higher", f"better: {better}")
+        + "roles: {rate: condition, depth: condition}\n"
+    )
     grid = analyse(make_study(study, table("rate,depth,value", "1,1,5", "2,1,30"))).grid()
     assert words in describe_grid(grid)
     assert "best" not in describe_grid(grid, frozenset({("1", "1")})).lower()
@@ -432,7 +435,7 @@ def _hostile(make_study: MakeStudy) -> list[Heatmap]:
         "format: 1\n"
         f"title: {quoted}\n"
         f"metric: {{name: {quoted}, unit: {quoted}}}\n"
-        "x: rate\ny: depth\nfacets: [model]\ncompare: [model]\n"
+        "x: rate\ny: depth\nfacets: [model]\nroles: {model: choice}\n"
         "factors:\n"
         f"  rate: {{label: {quoted}, unit: {quoted}}}\n"
         f"  depth: {{label: {quoted}, levels: [{{id: 1, label: {quoted}}}, {longer}]}}\n"

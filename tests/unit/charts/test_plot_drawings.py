@@ -55,7 +55,7 @@ def profile(*ends: float, levels: int = 3, named: bool = True) -> Profile:
 def forest(*rows: tuple[str, float | None]) -> Forest:
     drawn = [
         ForestRow(
-            name, 1.0, None if low is None else (low, low + 2), None, "these runs", "", "text",
+            name, 1.0, None if low is None else (low, low + 2), "in these runs", "text",
             f"{name}: text", "clear", low is not None and low > 0,
         )
         for name, low in rows

@@ -246,7 +246,7 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
             id="many numbers of trials",
         ),
         pytest.param(
-            PERCENT + "repeats: mean\n",
+            PERCENT + "roles: {repeat: replicate}\n",
             ["1,1,42.7,150", "1,1,40.0,150", "2,1,40.7,150"],
             ",n",
             [
@@ -930,7 +930,7 @@ def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy)
 
 def test_the_mean_of_repeats_has_its_own_decimals(make_study: MakeStudy) -> None:
     cells = table("rate,depth,value", *rows("47.3 40.0 41.3"), "4,1,40.0", "4,1,40.1", "4,1,40.3")
-    (result,) = of_kind(make_study(PERCENT + "repeats: mean\n", cells), "decimals")
+    (result,) = of_kind(make_study(PERCENT + "roles: {repeat: replicate}\n", cells), "decimals")
     assert as_texts(result)[1] == "3 of 3 values have 1 decimal."
 
 

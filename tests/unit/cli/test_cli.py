@@ -122,10 +122,10 @@ def test_answers_are_printed_where_asked_for(tmp_path: Path) -> None:
     result = _run("check", str(tmp_path / "data"), "--verbose")
     assert result.exit_code == 0
     assert result.output.splitlines()[-2:] == [
-        "demo/ [described] All 2 cells score 10",
+        "demo/ [untestable] All 2 values are 10",
         "0 problems",
     ]
-    assert "[described]" not in _run("check", str(tmp_path / "data")).output
+    assert "[untestable]" not in _run("check", str(tmp_path / "data")).output
 
 
 def test_the_version_is_said() -> None:
@@ -222,7 +222,9 @@ def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
 def test_a_study_that_is_right_is_exit_0(data: Path) -> None:
     (data / "cells.csv").write_text("rate,depth,value\n0.1,1,47.3\n")
     result = _run("check")
-    assert result.output == "demo: 1 grid, 1 value, 1 reading\n0 problems\n"
+    assert (
+        result.output == "demo: 1 grid, 1 value, 1 reading; no difference is tested\n0 problems\n"
+    )
     assert result.exit_code == 0
 
 

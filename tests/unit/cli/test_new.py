@@ -70,7 +70,11 @@ def test_a_whole_site_that_builds_strictly(here: Path) -> None:
         + NEXT
     )
     checked = CliRunner().invoke(main, ["check", "mine/data"])
-    assert checked.output == "example: 2 grids, 11 values, 1 reading\n0 problems\n"
+    assert (
+        checked.output
+        == "example: 2 grids, 11 values, 1 reading; answers hold if these questions are asked "
+        "again\n0 problems\n"
+    )
     build(here / "mine")
     index = (here / "mine/site/index.html").read_text("utf-8")
     assert '<span class="ga-number">75.1</span> %' in index

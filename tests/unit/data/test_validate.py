@@ -17,7 +17,7 @@ def _levels(study: Study) -> list[str]:
 
 
 def _cell(study: Study, x: str = "1", y: str = "1") -> Cell:
-    return study.readings[0].cells[(), (x, y)]
+    return study.readings[0].table[(), (x, y)]
 
 
 # --- levels -------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_a_row_with_a_problem_is_left_out_and_the_others_stand(checked: Checked)
     study, problems = checked("", table("rate,depth,value", "1,1,x", "2,1,20"))
     assert [problem.kind for problem in problems] == ["not-a-number"]
     assert study is not None
-    assert list(study.readings[0].cells) == [((), ("2", "1"))]
+    assert list(study.readings[0].table) == [((), ("2", "1"))]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_cells_at_levels_that_are_not_listed_are_kept_apart(checked: Checked) ->
     assert [problem.kind for problem in problems] == ["unknown-level"]
     assert study is not None
     reading = study.readings[0]
-    assert list(reading.cells) == [((), ("1", "1"))]
+    assert list(reading.table) == [((), ("1", "1"))]
     assert [(keys, cell.value) for keys, cell in reading.outside] == [
         ((("rate", "3"), ("depth", "1")), Decimal(2))
     ]
@@ -205,7 +205,7 @@ def test_trials_are_items_times_samples(make_study: MakeStudy) -> None:
 
 def test_repeats_become_their_mean_with_its_standard_error(make_study: MakeStudy) -> None:
     rows = ("1,1,10,4", "1,1,20,6", "1,1,60,5", "1.0,1,,")
-    study = make_study("repeats: mean\n", table("rate,depth,value,n", *rows))
+    study = make_study("roles: {repeat: replicate}\n", table("rate,depth,value,n", *rows))
     cell = _cell(study)
     # Variance of 10, 20, 60 over n - 1: (400 + 100 + 900) / 2 = 700; its mean's: 700 / 3.
     assert (cell.value, cell.state, cell.n) == (Decimal(30), "ok", 15)
@@ -216,22 +216,22 @@ def test_repeats_become_their_mean_with_its_standard_error(make_study: MakeStudy
 
 def test_repeats_without_any_value_keep_the_first_state(make_study: MakeStudy) -> None:
     rows = ("1,1,,oom", "1,1,,failed")
-    study = make_study("repeats: mean\n", table("rate,depth,value,state", *rows))
+    study = make_study("roles: {repeat: replicate}\n", table("rate,depth,value,state", *rows))
     assert (_cell(study).value, _cell(study).state) == (None, "oom")
 
 
 def test_repeats_do_not_hide_that_trials_are_known(make_study: MakeStudy) -> None:
     # Two repeats of 30 items × 5 samples are 300 trials; 2 would make any difference noise.
     study = make_study(
-        BENCHMARK + "repeats: mean\n",
+        BENCHMARK + "roles: {repeat: replicate}\n",
         table("rate,depth,benchmark,value", "1,1,aime,10", "1,1,aime,20"),
     )
-    assert study.readings[0].cells[("aime",), ("1", "1")].n != 2
+    assert study.readings[0].table[("aime",), ("1", "1")].n != 2
 
 
 def test_the_mean_of_repeats_of_which_one_is_disputed_is_disputed(make_study: MakeStudy) -> None:
     rows = ("1,1,10,", "1,1,20,disputed")
-    study = make_study("repeats: mean\n", table("rate,depth,value,state", *rows))
+    study = make_study("roles: {repeat: replicate}\n", table("rate,depth,value,state", *rows))
     assert (_cell(study).value, _cell(study).state) == (Decimal(15), "disputed")
 
 
@@ -285,3 +285,26 @@ def test_a_control_character_in_a_text_is_a_problem(
     head = "\n".join([*keys.values(), "x: rate", "y: depth", ""])
     _, problems = checked(head, table("rate,depth,value", "1,1,10"))
     assert [problem.file for problem in only_problems(problems)] == ["data/demo/study.yml"]
+
+
+@pytest.mark.parametrize(
+    ("old", "key", "fix"),
+    [
+        ("replicates: seed", "replicates", "{seed: replicate}"),
+        ("axes: conditions", "axes", "{rate: condition, depth: condition}"),
+        ("axes: settings", "axes", "{rate: choice, depth: choice}"),
+        ("compare: [model]", "compare", "{model: choice}"),
+        ("repeats: mean", "repeats", "{repeat: replicate}"),
+    ],
+)
+def test_old_keys_are_read_and_explained(checked: Checked, old: str, key: str, fix: str) -> None:
+    cells = table("model,seed,rate,depth,value", "a,1,1,1,1", "b,1,1,1,2", "a,2,1,1,3", "b,2,1,1,4")
+    facets = "facets: [model, seed]\n"
+    before, [note] = checked(f"{facets}{old}\n", cells)
+    after, problems = checked(f"{facets}roles: {fix}\n", cells)
+    assert (note.kind, note.severity, note.found) == ("old-key", "note", f"the old key {key}")
+    assert note.fix == f"write roles: {fix} instead of {key}"
+    assert problems == []
+    assert before is not None
+    assert after is not None
+    assert (before.roles, before.facets) == (after.roles, after.facets)

@@ -133,7 +133,7 @@ y: batch
 facets: [model]
 # What each means for answers: choice, condition, block (benchmarks), replicate (seeds),
 # item or progress. Of a column that is no axis or facet, pages show the mean.
-roles: {model: choice, batch: condition, lr: choice, seed: replicate}
+roles: {model: choice, batch: choice, lr: choice, seed: replicate}
 # Each cell is a training of its own. Remove this line where one model has all settings.
 cells: runs
 # The level that the others are compared with:
@@ -677,7 +677,7 @@ def test_values_of_json_keep_every_digit(here: Path) -> None:
     assert run("t.json", "--yes").exit_code == 0
     study = load(here / "data")["t"].study
     [reading] = study.readings
-    assert [str(cell.value) for cell in reading.cells.values()] == [
+    assert [str(cell.value) for cell in reading.table.values()] == [
         f"0.12345678901234567890{x}{y}0" for x in (1, 2) for y in (1, 2)
     ]
     assert study.metric.better == "lower"

@@ -11,7 +11,6 @@ import pytest
 from builders import MakeStudy, table
 
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.cells import GridCells
 from gridatlas.charts.compose import draw_difference, draw_disagreement, draw_grid
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
@@ -37,7 +36,7 @@ def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Resu
 def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     uncertainty = assess(results)
-    heatmap = draw_grid(grid, best_set=GridCells(grid, uncertainty.of(grid)).best_set)
+    heatmap = draw_grid(grid, best_set=grid.points_at(uncertainty.of(grid).best_set))
     return _read(Figure(heatmap, grid, uncertainty=uncertainty.of(grid)))
 
 
@@ -149,7 +148,7 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
 
 def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
     study = make_study(
-        COUNTED + "facets: [model]\ncompare: [model]\n",
+        COUNTED + "facets: [model]\nroles: {model: choice}\n",
         table("model,rate,depth,value", "a,1,1,5", "b,1,1,7.5", "a,2,1,5"),
     )
     (difference,) = differences(analyse(study), study.facet("model"))

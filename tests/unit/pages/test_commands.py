@@ -113,6 +113,16 @@ def test_the_command_of_a_grid_runs_those_of_its_cells(
     assert not (tmp_path / "hit").exists()
 
 
+def test_a_grid_has_one_command_of_its_own_where_the_study_names_it(
+    make_study: MakeStudy,
+) -> None:
+    more = "  grid_args: --model {model} --out 'runs/{model} all'\n"
+    grid = _grid(make_study, ARGS, "$(touch hit)", more)
+    assert grid_command(grid, rows_from_top(grid.study.y)) == (
+        "python docs/run.py --model '$(touch hit)' --out 'runs/$(touch hit) all'"
+    )
+
+
 def test_without_reproduce_there_is_no_command(make_study: MakeStudy) -> None:
     grid = analyse(make_study("", table("rate,depth,value", "1,2,3"))).grid()
     assert set(_commands(grid).values()) == {""}

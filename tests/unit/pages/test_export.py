@@ -9,15 +9,18 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
+import numpy as np
 import pytest
 from builders import HEAD, Checked, MakeStudy, table
 
 from gridatlas.assessment import cells
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.cells import GridCells, columns, to_frame
-from gridatlas.assessment.uncertainty import CellUncertainty, GridUncertainty
+from gridatlas.assessment.cells import columns, to_frame
+from gridatlas.assessment.uncertainty import UNTESTED, GridUncertainty
 from gridatlas.charts.compose import draw_grid
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
@@ -28,7 +31,6 @@ from gridatlas.table.choose import analyse
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
 
-UNKNOWN = GridUncertainty(reason="n is unknown")
 FACETS = HEAD + "facets: [model]\n"
 ROWS = (
     'small,0.1,1,47.30,ok,150,"one, ""two""",table 1',
@@ -39,6 +41,11 @@ ROWS = (
     "small,0.3,2,0,,1,,",
     "R1 Qwen,0.1,1,-1e3,,,,",
 )
+
+
+def json_of(grid: Grid) -> Any:
+    """The JSON of a grid of which no interval is known."""
+    return json.loads(to_json(grid, GridUncertainty.unknown(grid.study, "n is unknown")))
 
 
 def _results(make_study: MakeStudy) -> Results:
@@ -96,7 +103,9 @@ def test_computed_numbers_have_digits_that_mean_something(
     make_study: MakeStudy, values: tuple[str, ...], mean: str, stderr: str
 ) -> None:
     rows = (f"1,1,{value}" for value in values)
-    grid = analyse(make_study("repeats: mean\n", table("rate,depth,value", *rows))).grid()
+    grid = analyse(
+        make_study("roles: {repeat: replicate}\n", table("rate,depth,value", *rows))
+    ).grid()
     [cell] = csv.DictReader(io.StringIO(to_csv(grid), newline=""))
     assert (cell["value"], cell["stderr"]) == (mean, stderr)
 
@@ -136,7 +145,7 @@ def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(
 
 def test_a_json_has_a_line_for_every_cell(make_study: MakeStudy) -> None:
     grid = _results(make_study).grid(model="small")
-    text = to_json(GridCells(grid, UNKNOWN))
+    text = to_json(grid, GridUncertainty.unknown(grid.study, "n is unknown"))
     lines = [line.strip().removesuffix(",") for line in text.splitlines() if '"state"' in line]
     assert [json.loads(line) for line in lines] == json.loads(text)["cells"]
 
@@ -168,7 +177,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
             *("small,0.1,2,47.30,,150,0.5,a note,table 1,run-1", "small,few,2,,oom,,,,,"),
         ),
     )
-    assert json.loads(to_json(GridCells(analyse(study).grid(model="small"), UNKNOWN))) == {
+    assert json_of(analyse(study).grid(model="small")) == {
         "study": "demo",
         "title": "A demo",
         "grid": "small",
@@ -216,7 +225,7 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
 
 def test_json_has_successes_where_they_are_known(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value,n,successes", "1,1,50,10,5"))
-    (cell,) = json.loads(to_json(GridCells(analyse(study).grid(), UNKNOWN)))["cells"]
+    (cell,) = json_of(analyse(study).grid())["cells"]
     assert cell["successes"] == 5
 
 
@@ -225,7 +234,7 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
         "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
         table("b,rate,depth,value", "p,1,1,1", "q,1,1,2"),
     )
-    content = json.loads(to_json(GridCells(analyse(study).grid(b="mean"), UNKNOWN)))
+    content = json_of(analyse(study).grid(b="mean"))
     assert (content["computed"], content["readings"]) == (True, [])
     assert content["cells"] == [
         {"rate": 1, "depth": 1, "levels": {"rate": 1, "depth": 1}, "value": 1.5, "state": "ok",
@@ -235,9 +244,12 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
 
 def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
     study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
-    interval = CellUncertainty(low=30.12345, high=50, in_best_set=True)
-    uncertainty = GridUncertainty(cells={("2", "1"): interval})
-    content = json.loads(to_json(GridCells(analyse(study).grid(), uncertainty)))
+    uncertainty = replace(
+        GridUncertainty.unknown(study),
+        ends=np.array([[np.nan, np.nan], [30.12345, 50]]),
+        may_be_best=np.array([UNTESTED, 1], np.int8),
+    )
+    content = json.loads(to_json(analyse(study).grid(), uncertainty))
     assert content["not_testable"] is None
     assert content["cells"] == [
         {
@@ -267,7 +279,7 @@ def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
         table("rate,depth,value", "1,1,50", "2,1,40"),
         {"two.csv": table("rate,depth,value,state,place", "1,1,,oom,table 2")},
     )
-    content = json.loads(to_json(GridCells(analyse(study).grid(), UNKNOWN)))
+    content = json_of(analyse(study).grid())
     assert [reading["id"] for reading in content["readings"]] == ["one", "two"]
     assert [cell.get("read") for cell in content["cells"]] == [
         [
@@ -288,9 +300,9 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
     for level, in_best_set, text in (("mean", None, '""'), ("p", True, "True")):
         grid = results.grid(b=level)
         uncertainty = assess(results).of(grid)
-        cells = json.loads(to_json(GridCells(grid, uncertainty)))["cells"]
+        cells = json.loads(to_json(grid, uncertainty))["cells"]
         assert [cell["may_be_best"] for cell in cells] == [in_best_set, in_best_set]
-        frame = to_frame(columns(study, [GridCells(grid, uncertainty)]))
+        frame = to_frame(columns([(grid, uncertainty)]))
         assert frame.to_csv(columns=["may_be_best"], index=False).split() == [
             "may_be_best", text, text
         ]  # fmt: skip
@@ -337,18 +349,20 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
         return
     assert only_problems(problems) == ()
     grid = analyse(study).grid()
-    uncertainty = GridUncertainty(
-        cells={("8", "1"): CellUncertainty(low=0.3, high=0.7, in_best_set=True)},
-        ranges={("8", "1"): (0, 1)},
+    uncertainty = replace(
+        GridUncertainty.unknown(study),
+        ends=np.array([[0.3, 0.7]]),
+        may_be_best=np.array([1], np.int8),
+        ranges=np.array([[0.0, 1.0]]),
     )
-    (cell,) = json.loads(to_json(GridCells(grid, uncertainty)))["cells"]
+    (cell,) = json.loads(to_json(grid, uncertainty))["cells"]
     assert cell["levels"] == {name: 8, "depth": 1}
     assert [reading["reading"] for reading in cell["read"]] == ["one", "two"]
     assert (cell["interval_95"], cell["range"]) == ([0.3, 0.7], [0, 1])
     header, row = csv.reader(io.StringIO(to_csv(grid)))
     assert [header.count(column) for column in header] == [1] * len(header)
     assert row[header.index(name)] == "8"
-    assert columns(study, [GridCells(grid, uncertainty)])[name] == [8]
+    assert columns([(grid, uncertainty)])[name] == [8]
 
 
 @pytest.mark.parametrize("name", _written_names())

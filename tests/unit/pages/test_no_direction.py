@@ -11,6 +11,7 @@ from builders import table, write_study
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.build.site import build
 from gridatlas.charts.compose import draw_grid
+from gridatlas.table.summary import best_points, best_undisputed_points
 
 HEAD = "format: 1\ntitle: A demo\nmetric: {name: Rating, better: higher}\nx: rate\ny: depth\n"
 COUNTED = HEAD.replace("higher}", "higher, unit: '%', range: [0, 100]}")
@@ -73,6 +74,5 @@ def test_nothing_is_marked_where_nothing_says_what_is_better(name: str, tmp_path
     write_study(tmp_path / "demo", head.replace(", better: higher", ""), cells)
     assessment = load_data(tmp_path)["demo"]
     for grid in assessment.results.grids.values():
-        views = assessment.cells(grid)
-        assert (views.best, views.best_undisputed, views.best_set) == (set(), set(), set())
+        assert not best_points(grid) | best_undisputed_points(grid) | assessment.best_set(grid)
         assert not any(mark.best or mark.in_best_set for mark in draw_grid(grid).marks)

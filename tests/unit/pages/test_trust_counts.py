@@ -93,12 +93,16 @@ def assert_counts(grids: Sequence[Grid], trust: Trust) -> None:
     counts, averages = trust.arithmetic.counts, trust.arithmetic.aggregates
     assert counts.passed <= counts.of <= sum(not grid.aggregate for grid, _ in printed)
     assert averages.passed <= averages.of <= sum(grid.aggregate for grid, _ in printed)
-    assert (
-        trust.second.differ
-        <= trust.second.shared
-        <= sum(len(grid.study.x.levels) * len(grid.study.y.levels) for grid in grids)
-    )
-    assert trust.again is None or trust.again.measured <= trust.again.of <= len(printed)
+    size = sum(len(grid.study.x.levels) * len(grid.study.y.levels) for grid in grids)
+    by_level = [passed for _, passed in trust.second.by_level]
+    for passed in (counts, averages, trust.second.cells):
+        assert passed.passed + passed.failed + passed.not_applicable == size
+    for which in ("passed", "failed"):
+        whole = getattr(trust.second.cells, which)
+        assert sum(getattr(passed, which) for passed in by_level) in (whole, 0)
+    if trust.again is not None:
+        assert trust.again.measured <= trust.again.of <= len(printed)
+        assert sum(trust.again.verdicts.values()) == trust.again.of
 
 
 @pytest.mark.parametrize(
@@ -108,6 +112,35 @@ def test_no_count_exceeds_the_cells_of_its_page(study: str) -> None:
     assessment = real_data()[study]
     for grids in pages(assessment):
         assert_counts(grids, trust_of(assessment, grids))
+
+
+def test_a_grid_that_is_given_twice_counts_once() -> None:
+    assessment = real_data()["dynts-window-ratio"]
+    grids = [*assessment.results.grids.values()]
+    assert trust_of(assessment, grids + grids) == trust_of(assessment, grids)
+
+
+def test_second_readings_are_compared_level_by_level() -> None:
+    assessment = real_data()["dynts-window-ratio"]
+    second = trust_of(assessment, [*assessment.results.grids.values()]).second
+    assert len(second.by_level) >= 2 or second.cells.failed == 0
+    labels = [label for label, _ in second.by_level]
+    assert labels == [label for label in ("R1-Llama", "R1-Qwen") if label in labels]
+
+
+def test_what_one_reading_gives_is_unconfirmed_and_not_disputed(tmp_path: Path) -> None:
+    """Of four cells two readings agree on one, differ on one, and each is alone on one."""
+    two = TWO.replace("primary", "agreement")
+    first = cells("a,1,1,50.0", "a,2,1,53.3", "a,1,2,50.0")
+    second = cells("a,1,1,50.0", "a,2,1,56.7", "a,2,2,40.0")
+    for more, expected in (("", (1, 2)), (", approximate: true", (0, 3))):
+        head = HEAD + two.replace("file: second.csv", f"file: second.csv{more}")
+        folder = tmp_path / f"data{len(more)}"
+        write_study(folder / "demo", head, first, {"second.csv": second})
+        assessment = load_data(folder)["demo"]
+        found = trust_of(assessment, [*assessment.results.grids.values()]).second
+        assert (found.disputed, found.unconfirmed) == expected
+        assert (found.cells.passed, found.cells.failed, found.cells.not_applicable) == (1, 1, 2)
 
 
 def test_each_value_of_a_study_with_several_numbers_of_trials_counts_once() -> None:

@@ -26,12 +26,11 @@ from gridatlas.statistics.estimates import (
     Spread,
     design_effect,
     mean_spread,
-    share_interval,
+    share_ends,
     successes_from,
     t_interval,
     welch,
     welch_greater,
-    widest,
     wilson,
 )
 from gridatlas.statistics.interval import Interval, mean_interval
@@ -538,8 +537,10 @@ def test_students_t_by_hand():
 
 
 def test_items_that_are_all_alike_count_once_each():
-    assert share_interval(1.0, Spread(0.0, 100)) == wilson(100, 100)
-    assert share_interval(1.0, Spread(0.0)) is None
+    alike = wilson(100, 100)
+    found = share_ends(*np.array([[1, 1, 1], [0, 0, np.nan], [100, np.nan, 100]]))
+    assert found[0].tolist() == [alike.low, alike.high]
+    assert np.isnan(found[1:]).all()
 
 
 def test_parts_that_may_be_off_together_have_a_wider_mean():
@@ -548,11 +549,6 @@ def test_parts_that_may_be_off_together_have_a_wider_mean():
     assert (alone.low, alone.high) == pytest.approx((0.4 - sqrt(0.02) / 2, 0.4 + sqrt(0.1) / 2))
     together = mean_interval(0.4, parts, independent=False)
     assert (together.low, together.high) == pytest.approx((0.3, 0.6))
-
-
-def test_the_widest_holds_all():
-    assert widest(None, Interval(0.1, 0.3), Interval(0.2, 0.5)) == Interval(0.1, 0.5)
-    assert widest(None) is None
 
 
 def test_welch_equals_scipy():
@@ -605,9 +601,9 @@ def dynts():
     for levels, grid in results.grids.items():
         n = results.study.trials_at(levels)
         if not grid.aggregate:
-            tables[levels] = [
-                [(successes_from(cell.value, n, 1), n) for cell in row] for row in grid.cells
-            ]
+            counts = [(successes_from(value, n, 1), n) for value in grid.columns.value]
+            across = len(results.study.x.levels)
+            tables[levels] = [counts[at : at + across] for at in range(0, len(counts), across)]
     assert len(tables) == 8
     return tables
 

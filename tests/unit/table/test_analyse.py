@@ -15,13 +15,17 @@ from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import Summary, summarise
 
 
+def rows_of(grid: Grid) -> list[list[Cell]]:
+    return [[grid.cell(x.key, y.key) for x in grid.study.x.levels] for y in grid.study.y.levels]
+
+
 def _values(grid: Grid) -> list[list[str | None]]:
     """Values as printed, None for absent: one list per level of y."""
-    return [[None if c.value is None else str(c.value) for c in row] for row in grid.cells]
+    return [[None if c.value is None else str(c.value) for c in row] for row in rows_of(grid)]
 
 
 def _states(grid: Grid) -> list[list[str]]:
-    return [[cell.state for cell in row] for row in grid.cells]
+    return [[cell.state for cell in row] for row in rows_of(grid)]
 
 
 # --- which reading is shown ---------------------------------------------------------------------
@@ -324,7 +328,8 @@ def _compared(make_study: MakeStudy, more: str, *rows: str) -> Results:
 def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) -> None:
     results = _compared(
         make_study,
-        "compare: [model]\nfactors: {model: {levels: [{id: a, label: A}, {id: b, label: B}]}}\n",
+        "roles: {model: choice}\n"
+        "factors: {model: {levels: [{id: a, label: A}, {id: b, label: B}]}}\n",
         *("a,1,1,50.1", "a,2,1,40", "a,3,1,7", "a,1,2,3.0", "a,2,2,1"),
         *("b,1,1,52.3", "b,2,1,39.9", "b,3,1,7.0", "b,1,2,", "b,3,2,1"),
     )
@@ -335,10 +340,7 @@ def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) 
     assert difference.values == (Decimal("2.2"), Decimal("-0.1"), Decimal(0))
     assert difference.mean == Decimal("0.7")
     assert (difference.higher, difference.lower, difference.equal) == (1, 1, 1)
-    assert [(x.key, y.key, value) for x, y, value in difference.points()][:2] == [
-        ("1", "1", Decimal("2.2")),
-        ("2", "1", Decimal("-0.1")),
-    ]
+    assert [*difference.change][:2] == [Decimal("2.2"), Decimal("-0.1")]
 
 
 def test_a_difference_without_a_common_cell_has_no_mean(make_study: MakeStudy) -> None:
@@ -352,7 +354,7 @@ def test_a_difference_without_a_common_cell_has_no_mean(make_study: MakeStudy) -
 
 def test_a_difference_of_two_facets_names_the_one_that_stays(make_study: MakeStudy) -> None:
     study = make_study(
-        MODELS + "compare: [model]\n",
+        MODELS + "roles: {model: choice}\n",
         table("model,benchmark,rate,depth,value", "a,easy,1,1,1", "b,easy,1,1,3", "b,hard,1,1,9"),
     )
     results = analyse(study)
@@ -370,15 +372,15 @@ def test_a_difference_of_two_facets_names_the_one_that_stays(make_study: MakeStu
         # neither a baseline nor to be compared
         ("", "abc", []),
         # in pairs, up to 4 levels
-        ("compare: [model]\n", "ab", ["ab"]),
-        ("compare: [model]\n", "abc", ["ab", "ac", "bc"]),
-        ("compare: [model]\n", "abcd", ["ab", "ac", "ad", "bc", "bd", "cd"]),
+        ("roles: {model: choice}\n", "ab", ["ab"]),
+        ("roles: {model: choice}\n", "abc", ["ab", "ac", "bc"]),
+        ("roles: {model: choice}\n", "abcd", ["ab", "ac", "ad", "bc", "bd", "cd"]),
         # beyond, each with the first
-        ("compare: [model]\n", "abcde", ["ab", "ac", "ad", "ae"]),
+        ("roles: {model: choice}\n", "abcde", ["ab", "ac", "ad", "ae"]),
         # against the baseline, which goes before
         ("baseline: {model: b}\n", "abc", ["ba", "bc"]),
-        ("baseline: {model: b}\ncompare: [model]\n", "abcde", ["ba", "bc", "bd", "be"]),
-        ("compare: [model]\n", "a", []),
+        ("baseline: {model: b}\nroles: {model: choice}\n", "abcde", ["ba", "bc", "bd", "be"]),
+        ("roles: {model: choice}\n", "a", []),
     ],
 )
 def test_pairs_of_levels(
@@ -392,7 +394,7 @@ def test_pairs_of_levels(
 def test_levels_without_a_grid_and_aggregates_are_in_no_pair(make_study: MakeStudy) -> None:
     results = _compared(
         make_study,
-        "compare: [model]\n"
+        "roles: {model: choice}\n"
         "factors: {model: {levels: [a, b, c, {id: mean, aggregate: {by: mean}}]}}\n",
         *("a,1,1,1", "c,1,1,1", "mean,1,1,1"),
     )

@@ -1031,7 +1031,7 @@
     body.append(...rows);
   }
 
-  const VERDICTS = ["Doesn't hold", "Wrong expression", "Undecidable", "Holds"];
+  const VERDICTS = ["Doesn't hold, and the contrary is shown", "Doesn't hold", "Wrong expression", "Can't be decided", "Holds"];
   function filter(claims) {
     const items = [...claims.querySelectorAll("li[data-verdict]")];
     const counts = new Map();

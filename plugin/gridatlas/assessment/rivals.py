@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from gridatlas.assessment.answers.answer import Answer, Evidence, headline, joined
+import numpy as np
+
+from gridatlas.analysis.said import Answer
+from gridatlas.analysis.words import listed
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.words import half_unit
-from gridatlas.model.study import Levels, Reading
+from gridatlas.model.study import Reading, Study
+from gridatlas.table.coded import Rows
 from gridatlas.table.grids import Results
-from gridatlas.table.study_table import Grid
+from gridatlas.table.study_table import Columns, Grid
 
 EVIDENCE: Mapping[str, str] = {
     "k-of-n": "has impossible counts",
@@ -47,30 +51,35 @@ class OtherReading:
 def other_readings(results: Results, checks: Iterable[CheckResult]) -> list[OtherReading]:
     """The readings that differ from what is shown, with what speaks against each."""
     study = results.study
+    if len(study.accounts) < 2:
+        return []
     outcomes: dict[tuple[str, str], set[str]] = {}
     for result in checks:
         outcomes.setdefault((result.reading, result.kind), set()).add(result.outcome)
     contradicted, _ = _averages(results)
     found = []
     for reading in study.accounts:
-        differences, shown = _differences(results, reading)
-        changed = [abs(difference) for difference in differences if difference]
-        if not changed:
+        at, rows = _shared(results, reading)
+        table = next(iter(results.grids.values())).table
+        shown, given = table.columns[at], reading.cells.columns[rows]
+        changed = np.flatnonzero(shown.value.floats != given.value.floats)
+        if not len(changed):
             continue
+        sources = set(shown.reading)
         against = [
             words
             for kind, words in EVIDENCE.items()
             if "found" in outcomes.get((reading.id, kind), ())
-            and any(_passed(outcomes.get((other, kind), set())) for other in shown)
+            and any(_passed(outcomes.get((other, kind), set())) for other in sources)
         ]
         wrong, tested = _averages(with_reading(results, reading), reading.id)
         if wrong and not contradicted:
             against.append(f"contradicts {wrong} of {tested} printed averages")
         if reading.entry.approximate:
             against.append("is only approximate")
-        found.append(
-            OtherReading(reading, tuple(against), len(changed), len(differences), max(changed))
-        )
+        pairs = zip(shown.value[changed].exact(), given.value[changed].exact(), strict=True)
+        largest = max(abs((one or Decimal()) - (two or Decimal())) for one, two in pairs)
+        found.append(OtherReading(reading, tuple(against), len(changed), len(at), largest))
     return found
 
 
@@ -111,36 +120,40 @@ def _averages(results: Results, reading: str | None = None) -> tuple[int, int]:
     return wrong, tested
 
 
-def _differences(results: Results, reading: Reading) -> tuple[list[Decimal], set[str]]:
-    """Its values less the shown ones, and the readings that those come from; no means."""
-    differences, shown = [], set()
-    for grid in results.grids.values():
-        if grid.aggregate:
-            continue
-        for x, y, cell in grid.points():
-            if cell.value is None or cell.reading == reading.id:
-                continue
-            other = reading.cells.get((grid.levels, (x.key, y.key)))
-            if other is not None and other.value is not None:
-                differences.append(other.value - cell.value)
-                shown.add(cell.reading)
-    return differences, shown
+def _shared(results: Results, reading: Reading) -> tuple[Rows, Rows]:
+    """The rows of the shown table that show another reading, and the reading's rows there."""
+    at, rows = _values_at(results, reading)
+    shown = next(iter(results.grids.values())).table.columns
+    other = shown.value.known[at] & ~shown.reading.are(reading.id.__eq__)[at]
+    return at[other], rows[other]
+
+
+def _values_at(results: Results, reading: Reading) -> tuple[Rows, Rows]:
+    """Where in the shown table a reading has values, and its rows with them; no aggregates."""
+    table, own = next(iter(results.grids.values())).table, reading.cells
+    rows = np.flatnonzero(own.columns.value.known)
+    grids = np.array(
+        [
+            -1 if any(level.aggregate for level in results.study.levels_of(levels))
+            else table.index.get(levels, -1)
+            for levels in own.grids
+        ],
+        np.intp,
+    )  # fmt: skip
+    grid, point = np.divmod(rows, max(1, own.size))
+    there = grids[grid] >= 0
+    return (grids[grid] * table.size + point)[there], rows[there]
 
 
 def with_reading(results: Results, reading: Reading) -> Results:
     """The results with the values of a reading in place of the shown ones, where it has some."""
-
-    def chosen(grid: Grid) -> Grid:
-        cells = []
-        for x, y, cell in grid.points():
-            other = reading.cells.get((grid.levels, (x.key, y.key)))
-            has_value = other is not None and other.value is not None
-            cells.append(other if other is not None and has_value else cell)
-        return Grid.of(grid.study, grid.levels, cells, grid.computed)
-
-    grids: dict[Levels, Grid] = {
-        levels: grid if grid.aggregate else chosen(grid) for levels, grid in results.grids.items()
-    }
+    table = next(iter(results.grids.values())).table
+    at, rows = _values_at(results, reading)
+    chosen = np.arange(len(table.columns))
+    chosen[at] = len(table.columns) + rows
+    columns = Columns.joined([table.columns, reading.cells.columns])[chosen]
+    table = replace(table, columns=columns)
+    grids = {levels: Grid(results.study, levels, table) for levels in results.grids}
     return replace(results, grids=grids)
 
 
@@ -155,44 +168,49 @@ def settled(
     """
     found = {}
     for page, answer in answers.items():
-        broken = [
-            label
-            for label, other in under.items()
-            if answer.asserts and page in other and other[page].asserts != answer.asserts
-        ]
-        found[page] = _depends(answer, broken, under) if broken else answer
+        others = {label: pages[page] for label, pages in under.items() if page in pages}
+        broken = {
+            label: other for label, other in others.items() if answer.asserted - other.asserted
+        }
+        found[page] = _depends(answer, broken, of_level="/" in page) if broken else answer
     return found
 
 
-def _depends(
-    answer: Answer, broken: list[str], under: Mapping[str, Mapping[str, Answer]]
-) -> Answer:
-    label, colon, _ = answer.sentence.partition(": ")
+def _depends(answer: Answer, broken: Mapping[str, Answer], *, of_level: bool) -> Answer:
+    start, _, _ = answer.headline.partition(": ")
     text = "what differs depends on which reading is right"
-    evidence = [Evidence(f"Under the shown reading: {answer.sentence}.")]
-    evidence += [Evidence(f"Under {name}: {under[name][answer.page].sentence}.") for name in broken]
+    common = answer.asserted.intersection(*(other.asserted for other in broken.values()))
     return replace(
         answer,
         grade="reading-dependent",
-        sentence=headline(f"{label}: {text}" if colon else f"{text[0].upper()}{text[1:]}"),
-        evidence=(*evidence, *answer.evidence),
-        asserts=(),
+        headline=f"{start}: {text}" if of_level else f"{text[0].upper()}{text[1:]}",
+        evidence=(
+            f"Under the shown reading: {answer.headline}.",
+            *(f"Under {label}: {other.headline}." for label, other in broken.items()),
+            *answer.evidence,
+        ),
+        assertions=tuple(
+            of for of in answer.assertions if replace(answer, assertions=(of,)).asserted <= common
+        ),
     )
 
 
-def notes(others: Iterable[OtherReading], facet: int, key: str) -> Iterator[Evidence]:
+def notes(study: Study, others: Iterable[OtherReading], page: str) -> Iterator[str]:
     """What is said of the readings that are no rivals, on a page that they have cells of.
 
     Args:
-        facet: Place of the facet that the page is about a level of.
-        key: Of that level; empty for a page about all.
+        page: Its path below the study's.
     """
+    facet_id, _, slug = page.partition("/")
     for other in others:
-        has_cells = any(not key or levels[facet] == key for levels in other.reading.cells.grids)
+        at = [facet.id for facet in study.facets].index(facet_id) if slug else None
+        has_cells = at is None or any(
+            study.facets[at].level(levels[at]).slug == slug for levels in other.reading.cells.grids
+        )
         if other.is_rival or not has_cells:
             continue
-        yield Evidence(
+        yield (
             f"Another reading ({other.reading.label}) differs in {other.differ:,} of "
             f"{other.shared:,} shared cells, by up to {other.largest.normalize():f}; "
-            f"it {joined(other.against)}, so it doesn't count against the shown one."
+            f"it {listed(other.against)}, so it doesn't count against the shown one."
         )

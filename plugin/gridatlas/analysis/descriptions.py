@@ -1,0 +1,309 @@
+"""Answers that assert nothing: what the values are, and why no more is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gridatlas.analysis import contrasts, words
+from gridatlas.analysis.axes import slopes
+from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.names import compared
+from gridatlas.analysis.questions import Question, present_levels
+from gridatlas.analysis.said import (
+    Answer,
+    ahead,
+    interval,
+    positive_interval,
+    size,
+    would_show,
+)
+
+
+def prefix_of(page: Design) -> str:
+    """What the page is about, as its headlines begin."""
+    named = [
+        (page.factor(name).levels[level], words.labelled(page.factor(name), level))
+        for name, level in page.fixed.items()
+    ]
+    parts = [text if text == name else words.capital(text) for name, text in named]
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def notes(page: Design) -> list[str]:
+    """What was left out, and what isn't counted."""
+    study = page.study
+    notes = [words.measured_once(label) for label in _measured_once(page)]
+    failed = study.failed
+    if page.fixed:
+        total = sum(
+            failed.get(name, {}).get(study.factors[name].levels[level], 0)
+            for name, level in page.fixed.items()
+        )
+        return [*notes, *([words.failed(total)] if total else [])]
+    if names := [name for name in page.names if failed.get(name)]:
+        name = min(names, key=lambda name: len(failed[name]))
+        some = sorted(failed[name].items(), key=lambda item: -item[1])[:4]
+        where = words.listed([f"{count} of {label}" for label, count in some])
+        notes.append(words.failed(sum(failed[name].values()), where))
+    if study.means:
+        notes.append(words.mean_of_others(study.means))
+    for factor, means in study.courses:
+        if np.isfinite(means).all() and len(means) > 1:
+            values = [words.mean_text(page, float(value), bare=at > 0)
+                      for at, value in enumerate(means)]  # fmt: skip
+            best = int((page.sign * means).argmax())
+            name = words.small(study.table.metric.name)
+            notes.append(words.course(name, factor, values, best, words.extreme(page)))
+    return notes
+
+
+def _measured_once(page: Design) -> list[str]:
+    """Levels of names that have one number in all replicates, while others haven't."""
+    names = [name for name in page.varied if page.factor(name).numbers is None]
+    return [
+        page.factor(name).levels[at]
+        for name in names if page.factor(name).role == "choice"
+        for at in np.flatnonzero(contrasts.fixed_levels(page, name)).tolist()
+    ]  # fmt: skip
+
+
+def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
+    """Where all that was tested isn't shown."""
+    names = [question for question in asked if question.kind == "names"]
+    ranked = [question for question in asked if question.kind in ("names", "axis", "condition")]
+    first = min(ranked or asked, key=lambda question: question.p)
+    if names:
+        first = names[0]
+    heads = _unanimous(page, first)
+    unanimous = bool(heads)
+    if not heads and first.kind == "names":
+        levels = page.factor(first.factor).spoken
+        here = present_levels(page, first.factor)
+        margin = page.study.table.metric.alike
+        few = words.listed([levels[of] for of in here[:6]])
+        whole = len(here) <= 6 and len(first.tests) == len(here) * (len(here) - 1) / 2
+        if margin and whole and not page.study.log and contrasts.alike(first.tests, margin).all():
+            heads = (words.alike(few, words.size_text(page, margin)),)
+        elif len(here) == 2 and len(first.tests):
+            low, high = interval(first, 0)
+            room = words.size_text(page, (high - low) / 2, float(first.tests.error[0]))
+            heads = (words.no_difference(few, room), words.no_difference(few))
+        elif len(here) <= 6:
+            heads = (words.no_difference(few),)
+        else:
+            many = f"{len(here)} {words.plural(page.factor(first.factor).label)}"
+            heads = (words.no_difference(many),)
+    elif not heads:
+        labels = [page.factor(question.factor).label for question in ranked]
+        heads = (words.no_effect(labels or [page.factor(first.factor).label]),)
+    begin = words.small if unanimous and prefix and first.kind != "names" else words.capital
+    texts = [f"{prefix}{begin(head)}" for head in heads]
+    text = next((text for text in texts if len(text) <= words.LONGEST), texts[-1])
+    evidence = []
+    if unanimous:
+        evidence.append(
+            f"{page.y.shape[-1]} {words.units_text(page)} are too few to be sure what others do."
+        )
+    evidence += [
+        _range(page),
+        *(
+            _largest(question)
+            for question in asked
+            if question.kind in ("names", "axis", "condition")
+        ),
+    ]
+    evidence = [line for line in evidence if line]
+    population, pairs = words.population(page), compared(asked)
+    return Answer(text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs)
+
+
+def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
+    """What all of 2 to 5 replicates agree on, the smallest at least a quarter of the largest.
+
+    Returns:
+        Headlines, longest first; none where they don't agree.
+    """
+    tests = question.tests
+    units = page.y.shape[-1]
+    if (
+        page.unit != "replicate"
+        or not 2 <= units <= 5
+        or question.p >= 1
+        or question.kind not in ("names", "axis", "condition")
+    ):
+        return ()
+    at = int(np.nanargmax(np.abs(tests.estimate)))
+    factor = page.factor(question.factor)
+    if question.kind == "names":
+        first, second = ahead(question, at)
+        by_unit = page.sign * contrasts.difference_by_unit(page, question.factor, first, second)
+        one, two = factor.spoken[first], factor.spoken[second]
+        texts: tuple[str, ...] = (words.in_all(one, two, units, words.units_text(page)),)
+    elif tests.second[at] == contrasts.TREND:
+        by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
+        means, _ = contrasts.level_means(page, question.factor)
+        finite = np.flatnonzero(np.isfinite(means))
+        ends = " to ".join(
+            words.mean_text(page, float(means[of])) for of in (finite[0], finite[-1])
+        )
+        up = bool(tests.estimate[at] > 0)
+        metric = page.study.table.metric.name
+        texts = tuple(
+            words.trend_in_all(metric, up, factor.label, units, words.units_text(page), values)
+            for values in (ends, "")
+        )
+    else:
+        return ()
+    agree = len(by_unit) == units and by_unit.min() > 0 and by_unit.min() >= 0.25 * by_unit.max()
+    return texts if agree else ()
+
+
+def _largest(question: Question) -> str:
+    """The largest difference seen of a question that isn't shown."""
+    page, tests = question.design, question.tests
+    label = page.factor(question.factor).label
+    sizes = np.where(np.isfinite(tests.p), np.abs(tests.estimate), -1.0)
+    if question.kind == "axis" and len(sizes) > 1:
+        sizes = np.where(tests.second == contrasts.TREND, -1.0, sizes)
+    at = int(sizes.argmax())
+    if sizes[at] < 0:
+        return ""
+    slope = tests.second[at] == contrasts.TREND
+    return words.could_be(
+        label, words.p_text(question.p), "" if slope else size(question, at),
+        positive_interval(question, at), would_show(question, at),
+    )  # fmt: skip
+
+
+def _range(page: Design) -> str:
+    """The range of the values, as `Pass@1 30.7 to 88.5 %.`."""
+    low, high = value_range(page)
+    if low is None or high is None:
+        return ""
+    places = words.shown_decimals(page)
+    ends = f"{words.fixed(low, places)} to {words.with_unit(page, words.fixed(high, places))}"
+    return f"{page.study.table.metric.name} {ends}."
+
+
+def value_range(page: Design) -> tuple[float | None, float | None]:
+    """The lowest and the highest value of the page's cells, over all blocks as given."""
+    study = page.study
+    y = study.y[tuple(page.fixed.get(name, slice(None)) for name in study.factors)]
+    y = y[np.isfinite(y)]
+    if not len(y):
+        return None, None
+    low, high = float(y.min()), float(y.max())
+    return (float(np.exp(low)), float(np.exp(high))) if study.log else (low, high)
+
+
+def _ranked_names(page: Design) -> str:
+    """`Control 51.3 %, GRPO 47.3 %, Before GRPO 20.1 %`; empty without names."""
+    names = [
+        name for name in page.varied
+        if page.factor(name).role == "choice" and page.factor(name).numbers is None
+    ]  # fmt: skip
+    if not names:
+        return ""
+    name = min(names, key=lambda name: page.factor(name).baseline is None)
+    y = mean(
+        np.moveaxis(page.y, page.names.index(name), 0).reshape(len(page.factor(name).levels), -1), 1
+    )
+    order = sorted(np.flatnonzero(np.isfinite(y)).tolist(), key=lambda at: -page.sign * y[at])
+    label = page.factor(name).spoken
+    texts = [f"{label[at]} {words.mean_text(page, float(y[at]))}" for at in order[:4]]
+    while len(texts) > 1 and len(", ".join(texts)) > words.LONGEST - 3:
+        texts.pop()
+    return ", ".join([*texts, "…"] if len(order) > len(texts) else texts)
+
+
+def _place(page: Design) -> str:
+    """Where the best value is: `lowest at batch 1 and length 512`."""
+    if page.y.ndim < 2 or not np.isfinite(page.y).any():
+        return ""
+    means = mean(page.y, page.y.ndim - 1)
+    best = np.unravel_index(int(np.nanargmax(page.sign * means)), means.shape)
+    where = [
+        words.labelled(page.factor(name), int(at))
+        for name, at in zip(page.names, best, strict=True)
+        if name in page.varied
+    ]
+    return f"{words.extreme(page)} at {words.listed(where)}" if where else ""
+
+
+def described_only(page: Design, prefix: str) -> Answer:
+    """Where nothing is tested: what the values are."""
+    study = page.study
+    metric = study.table.metric
+    low, high = value_range(page)
+    population = words.population(page)
+    if low is None or high is None:
+        return Answer(f"{prefix}No values", (), "untestable", float("nan"), population)
+    places = words.shown_decimals(page)
+    count = int(np.isfinite(study.y).sum()) if not page.fixed else int(np.isfinite(page.y).sum())
+    ends = [words.fixed(end, places) for end in (low, high)]
+    ranked = _ranked_names(page)
+    if low == high:
+        only = f"The only value is {words.with_unit(page, ends[0])}"
+        text = only if count == 1 else f"All {count} values are {words.with_unit(page, ends[0])}"
+    elif ranked:
+        text = ranked
+    else:
+        text = (
+            f"{metric.name} {ends[0]} to {words.with_unit(page, ends[1])}; {_place(page)}".rstrip(
+                "; "
+            )
+        )
+    if study.copies and not page.fixed:
+        text = (
+            f"One distinct {study.factors[study.only('replicate') or ''].label}: {text}"
+            if study.only("replicate")
+            else text
+        )
+    count, several = page.y.shape[-1], page.unit in ("replicate", "block", "item")
+    compared = any(page.factor(name).role in ("choice", "condition") for name in page.varied)
+    few = words.ONE_EACH
+    if several:
+        few = words.too_few(count, words.units_text(page)) if count < 3 else words.NO_PLACE
+        few = few if compared else words.NOTHING_VARIED
+    evidence = [] if low == high else [few]
+    if study.averages:
+        evidence = ["Only averages are known: they are taken as plain values."]
+    return Answer(
+        f"{prefix}{text}",
+        (*evidence, *_copies(page), *notes(page)),
+        "untestable",
+        float("nan"),
+        population,
+    )
+
+
+def _copies(page: Design) -> list[str]:
+    copies = page.study.copies
+    name = page.study.only("replicate")
+    if not copies or name is None:
+        return []
+    label = page.study.factors[name].label
+    verb = "repeat" if len(copies) > 1 else "repeats"
+    out = "are" if len(copies) > 1 else "is"
+    nouns = words.plural(label) if len(copies) > 1 else label
+    which = f"{words.capital(nouns)} {words.listed(copies)}"
+    return [f"{which} {verb} another's numbers exactly and {out} left out."]
+
+
+def alone(page: Design, front: Answer | None) -> Answer:
+    """A page about one replicate never asserts."""
+    study = page.study
+    name = study.only("replicate") or ""
+    if name not in page.fixed:
+        return described_only(page, prefix_of(page))
+    label = study.factors[name].label
+    described = described_only(page, "")
+    level = study.factors[name].levels[page.fixed[name]]
+    named = f"{words.capital(label)} {level}" if level[:1].isdigit() else level
+    text = f"{named} alone: {described.headline}"
+    evidence = [f"One {label} can't tell what others do."]
+    if front is not None and not study.copies:
+        evidence.append(f"Over all {len(study.factors[name].levels)}: {front.headline}.")
+    return Answer(text, tuple(evidence), "untestable", float("nan"), described.population)

@@ -1,0 +1,182 @@
+"""What the pages of a study lead with: the analysis of its shown values, and of rival readings."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gridatlas.analysis.answers import analyse, answer
+from gridatlas.analysis.design import LARGEST, Design, design, prepare
+from gridatlas.analysis.design import Study as Prepared
+from gridatlas.analysis.questions import ask, over_page
+from gridatlas.analysis.said import Answer, Assertion, Grade
+from gridatlas.analysis.words import ONE_OF_EACH, listed
+from gridatlas.assessment.observations import observations
+from gridatlas.assessment.rivals import notes, other_readings, settled, with_reading
+from gridatlas.checks.findings import CheckResult, StudyChecks
+from gridatlas.files.cache import cache_key, code_digest, open_cache
+from gridatlas.model.format import many
+from gridatlas.model.study import Factor, Levels
+from gridatlas.table.grids import Results
+
+IN_WORDS: Mapping[Grade, str] = {
+    "clear": "with a clear difference",
+    "likely": "with a likely difference",
+    "reading-dependent": "that depends on the reading",
+    "not-shown": "in which none is shown",
+    "untestable": "in which none can be tested",
+}
+"""What an overview counts, in its order."""
+
+
+def page_answers(
+    results: Results, checks: StudyChecks, cache_folder: Path | None, digest: str | None = None
+) -> Mapping[str, Answer]:
+    """The answers of a study's pages by their paths; see `answers_of`.
+
+    Args:
+        digest: A hash of the files that the study was read from: where answers are cached for
+            these, nothing is computed. None caches nothing.
+    """
+    cache = open_cache(cache_folder if digest else None)
+    key = cache_key("answers", _made_by(), results.study.id, digest or "")
+    entry = cache.get(key)
+    if entry is None:
+        found = answers_of(results, checks.results)
+        entry = {"json": json.dumps({page: asdict(answer) for page, answer in found.items()})}
+        cache.put(key, entry)
+    # Read back even when fresh: a warm and a cold build then give the same.
+    return {page: _answer(content) for page, content in json.loads(entry["json"]).items()}
+
+
+def _answer(content: dict[str, Any]) -> Answer:
+    parts: dict[str, Any] = {"evidence": tuple(content["evidence"])}
+    for name in ("assertions", "compared"):
+        given = ({**each, "levels": tuple(each["levels"])} for each in content[name])
+        parts[name] = tuple(Assertion(**each) for each in given)
+    return Answer(**content | parts)
+
+
+@functools.cache
+def _made_by() -> str:
+    """What answers depend on besides the files: our code, and the libraries' versions."""
+    libraries = [f"{name} {version(name)}" for name in ("numpy", "pydantic", "pyyaml", "scipy")]
+    rooms = [f"gridatlas/{room}" for room in ("analysis", "checks", "data", "model", "table")]
+    modules = [f"gridatlas/assessment/{name}.py" for name in ("answers", "observations", "rivals")]
+    return "\n".join([*libraries, code_digest(*rooms, *modules)])
+
+
+def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str, Answer]:
+    """The answers of all pages of a study.
+
+    What is asserted holds under every reading that may be right.
+
+    Args:
+        results: Whose shown values are asked.
+        checks: What was found in each reading; one that fails where the shown one passes counts for
+            nothing.
+
+    Returns:
+        By the page's path below the study's: empty for the study itself, `model` for the levels of
+        a facet compared, `model/r1-qwen` for one of them. Those that compare, and those of means,
+        repeat the study's.
+    """
+    others = other_readings(results, checks)
+    under = {
+        other.reading.label: _of_pages(with_reading(results, other.reading))
+        for other in others
+        if other.is_rival
+    }
+    found = settled(_of_pages(results), under)
+    return {
+        page: replace(answer, evidence=(*answer.evidence, *notes(results.study, others, page)))
+        for page, answer in found.items()
+    }
+
+
+def _of_pages(results: Results) -> dict[str, Answer]:
+    study = results.study
+    prepared = _prepared(results)
+    if prepared is None:
+        return {"": _too_large(results)}
+    by_level = analyse(prepared, [facet.id for facet in study.facets])
+    front = by_level[None]
+    found = {"": front}
+    for facet in study.facets:
+        found[facet.id] = front
+        places = _places(prepared, facet)
+        for level in facet.levels:
+            if level.key in places:
+                found[f"{facet.id}/{level.slug}"] = by_level[facet.id, places[level.key]]
+            elif level.aggregate:
+                found[f"{facet.id}/{level.slug}"] = front
+    return found
+
+
+def _prepared(results: Results) -> Prepared | None:
+    """The shown values, ready for the analysis; None where they are too many."""
+    shown = next(iter(results.grids.values())).table
+    table = observations(results.study, shown)
+    places = float(np.prod([float(len(factor.levels)) for factor in table.factors.values()]))
+    return None if places > LARGEST else prepare(table)
+
+
+def _too_large(results: Results) -> Answer:
+    study = results.study
+    head = f"{study.metric.name} in {many(len(results.grids), 'grid')}"
+    why = f"The levels of all factors combine to more than {LARGEST:,} cells: nothing is tested."
+    return Answer(head, (why,), "untestable", float("nan"), "")
+
+
+def _places(prepared: Prepared, facet: Factor) -> dict[str, int]:
+    """By the keys of a facet's levels, their places in the analysis; some take no part."""
+    factor = prepared.factors.get(facet.id)
+    labels = {} if factor is None else {label: at for at, label in enumerate(factor.levels)}
+    return {level.key: labels[level.label] for level in facet.levels if level.label in labels}
+
+
+def grid_answers(results: Results) -> dict[Levels, Answer]:
+    """What each grid supports by itself, by its levels; aggregates and copies have none."""
+    prepared = _prepared(results)
+    if prepared is None:
+        return {}
+    facets = [facet for facet in results.study.facets if facet.id in prepared.factors]
+    places = {facet.id: _places(prepared, facet) for facet in facets}
+    found = {}
+    for levels, grid in results.grids.items():
+        keys = dict(zip([facet.id for facet in results.study.facets], levels, strict=True))
+        if not grid.aggregate and all(keys[name] in of for name, of in places.items()):
+            page = design(prepared, {name: of[keys[name]] for name, of in places.items()})
+            found[levels] = _alone(page)
+    return found
+
+
+@np.errstate(all="ignore")
+def _alone(page: Design) -> Answer:
+    return answer(page, over_page(ask(page)))
+
+
+def supported(answer: Answer) -> str:
+    """What the design of a study supports, from its own answer."""
+    if answer.grade == "untestable":
+        return "no difference is tested"
+    if answer.population == ONE_OF_EACH:
+        return "one value of each: no difference is tested beyond these runs"
+    return f"answers hold {answer.population}"
+
+
+def overview_headline(answers: Iterable[Answer]) -> str:
+    """How many studies have which grade; it ranks none of them."""
+    counts = Counter(answer.grade for answer in answers)
+    if not counts:
+        return "No study yet"
+    parts = [f"{counts[grade]} {words}" for grade, words in IN_WORDS.items() if counts[grade]]
+    return f"{many(counts.total(), 'study', 'studies')}: {listed(parts)}"
