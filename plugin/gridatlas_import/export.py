@@ -80,12 +80,11 @@ def export(study: str, data: Path, form: str, out: Path, **options: Any) -> None
 
 def _cells(loaded: OpenStudy) -> Iterator[tuple[dict[str, str], Any]]:
     """Each cell of each grid that is no aggregate, with its levels by factor."""
-    names = [factor.id for factor in (*loaded.study.facets, *loaded.study.varied)]
+    study = loaded.study
+    names = [factor.id for factor in (*study.facets, *study.varied)]
     for grid in loaded.grids.values():
-        if not grid.aggregate:
-            for view in loaded.assessment.cells(grid).views():
-                keys = (*view.levels, *view.point)
-                yield dict(zip(names, map(str, keys), strict=False)), view.cell
+        for x, y, cell in () if grid.aggregate else grid.points():
+            yield dict(zip(names, (*grid.levels, x.key, y.key), strict=False)), cell
 
 
 def _roles(study: Study, options: Mapping[str, Any]) -> tuple[str, str]:

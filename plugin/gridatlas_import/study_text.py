@@ -230,6 +230,6 @@ def _claim(
         check = f"{grid}.at({keyword(x.id)}={level}) >= {grid}.{best}"
     return [
         "# claims:",
-        f"#   - text: The best cell lies at {x.id.replace('_', ' ')} {level}.",
+        f"#   - text: A cell at {x.id.replace('_', ' ')} {level} comes first in its grid.",
         f"#     check: {check}",
     ]

@@ -101,7 +101,7 @@ written: data/results/study.yml
 written: data/results/cells.csv
 
 gridatlas check:
-results: 2 grids, 3 values, 1 reading
+results: 2 grids, 3 values, 1 reading; no difference is tested
 0 problems
 """
     + NEXT
@@ -153,7 +153,7 @@ readings:
 
 # Sentences about the results, judged at every build. An example to adapt:
 # claims:
-#   - text: The best cell lies at lr 0.1.
+#   - text: A cell at lr 0.1 comes first in its grid.
 #     check: (grid(model="a").column(0.1) >= grid(model="a").best.value).any
 """
 
@@ -243,7 +243,7 @@ def test_the_example_of_a_claim_can_be_judged(here: Path) -> None:
     result = CliRunner().invoke(main, ["check"])
     assert (result.exit_code, result.output) == (
         0,
-        "results: 1 grid, 4 values, 1 reading\n0 problems\n",
+        "results: 1 grid, 4 values, 1 reading; no difference is tested\n0 problems\n",
     )
 
 
