@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, quote
 from gridatlas_import.files import File
-from gridatlas_import.numerals import is_absent, looks_like_number
+from gridatlas_import.numerals import is_absent
 from gridatlas_import.quantities import holds_number
 from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 
@@ -51,7 +51,7 @@ def two_lines(rows: Sequence[Sequence[str]]) -> Headings | None:
         return None
     sets = {frozenset(group) for group in groups.values()}
     same_levels = len(groups) > 1 and len(sets) < len(groups)
-    texts = not any(map(looks_like_number, below)) and all(
+    texts = not any(map(holds_number, below)) and all(
         holds_number(cell) or is_absent(cell) for cell in rows[2][start:]
     )
     if not (same_levels or texts):

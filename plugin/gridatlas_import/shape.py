@@ -83,6 +83,8 @@ def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) 
     }
     if table.headings:
         rows = [name for name in columns if name not in table.headings]
+        if not (*rows, *origins):
+            return None
         return WideForm(tuple(table.headings), (*rows, *origins), why="lines of headings")
     numbers = [name for name in columns if _NUMBER_HEADING.fullmatch(name.strip())]
     if len(numbers) >= 2:

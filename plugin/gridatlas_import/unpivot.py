@@ -112,6 +112,7 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
         notes=(*table.notes, note),
         wide=levels,
         headings={},
+        origins=tuple(name for name in table.origins if name in columns),
         metric=form.metric,
         left_out=(*table.left_out, *form.left_out),
         settings=(*table.settings, names[0]),

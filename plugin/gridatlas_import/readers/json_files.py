@@ -134,7 +134,9 @@ def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
         for at, (keys, row) in enumerate(rows)
     ]
     table = table_of(records, "JSON by rows")
-    return replace(table, origins=tuple(name for name in columns if name != "model"))
+    return replace(
+        table, origins=tuple(name for name in columns if name in table.columns and name != "model")
+    )
 
 
 def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequence[str]]]:
