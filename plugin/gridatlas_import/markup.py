@@ -60,7 +60,7 @@ _FOOTNOTE = re.compile(
 )
 _BLOCK = re.compile(r"</?(?:br|sup|sub|p|div|li|ul|ol|hr|td|tr)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->", re.DOTALL)
-_DECORATION = re.compile(r"[🥇🥈🥉🏆🔥⭐🌟🚀✨📈🎉🆕👑\ufe0f]|(?<=\d)\s*\(\d+(?:st|nd|rd|th)\)")
+_DECORATION = re.compile(r"[\U0001f300-\U0001faff⭐⚪⚫\ufe0f]|(?<=\d)\s*\(\d+(?:st|nd|rd|th)\)")
 
 
 def without_tags(text: str) -> str:
@@ -69,7 +69,8 @@ def without_tags(text: str) -> str:
         return text
     text = _LINK.sub(r"\1", _LINK.sub(r"\1", _FOOTNOTE.sub("", text)))
     text = _TAG.sub("", _BLOCK.sub(" ", text))
-    return " ".join(_DECORATION.sub("", html.unescape(text)).split())
+    text = " ".join(html.unescape(text).split())
+    return " ".join(_DECORATION.sub("", text).split()) or text
 
 
 def without_marks(text: str) -> str:

@@ -38,6 +38,7 @@ _CAPITALS = words_of(
 )
 """Words that are abbreviations."""
 _SIGNIFICANT = 4
+_MOST_DECIMALS = 6
 _RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
 """Words that say together what was measured, and apart don't."""
 ZERO, ONE, HUNDRED = Decimal(0), Decimal(1), Decimal(100)
@@ -114,7 +115,9 @@ def metric_of(
     why_decimals = f"{most if decimals is None else decimals} decimals"
     if decimals is None and most > _SIGNIFICANT:
         sizes = sorted(abs(value) for value in values if value) or [ONE]
-        decimals = min(max(0, _SIGNIFICANT - 1 - sizes[len(sizes) // 2].adjusted()), most, 12)
+        usual = _SIGNIFICANT - 1 - sizes[len(sizes) // 2].adjusted()
+        # No value but 0 is printed as 0.000, where six decimals are enough for that.
+        decimals = min(max(0, usual, min(-sizes[0].adjusted(), _MOST_DECIMALS)), most, 12)
         why_decimals = (
             f"pictures show {decimals} decimals of up to {most}; the values keep all of them"
         )

@@ -41,7 +41,7 @@ _COMMA = re.compile(
     rf"[+-]?(?:(?:\d+|\d{{1,3}}(?:\.\d{{3}})+|\d{{1,3}}(?:{_SPACES}\d{{3}})+)(?:,\d*)?|,\d+){_EXPONENT}",
     re.ASCII,
 )
-_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?\n)*+", re.ASCII)
+_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?\n)*+", re.ASCII)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
 _IN_BRACKETS = re.compile(r"([+-]?[\d.,]+%?)\s*\(\s*([\d.,]+%?)\s*\)")
@@ -89,7 +89,7 @@ def number_text(text: str, mark: DecimalMark) -> str | None:
 
 
 def are_plain_numbers(texts: Collection[str]) -> bool:
-    """Whether all texts are digits with at most a minus and a point, as programs write numbers.
+    """Whether all texts are numbers as programs write them: `-2.5`, `1e-05`.
 
     What holds of such texts needn't be looked at one by one.
     """

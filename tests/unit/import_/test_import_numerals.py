@@ -111,7 +111,7 @@ def test_what_a_spreadsheet_writes_is_read_as_it_was(number: Decimal, space: str
 
 
 @pytest.mark.parametrize(
-    "text", ["", " 1", "+1", ".5", "5.", "1e3", "1,0", "1\n2", "٣", "nan", "--1"]
+    "text", ["", " 1", "+1", ".5", "5.", "1e", "1,0", "1\n2", "٣", "nan", "--1"]
 )
 def test_one_other_text_makes_numbers_not_plain(text: str) -> None:
     assert are_plain_numbers(["1", "-2.50", "007"])

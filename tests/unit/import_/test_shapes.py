@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from gridatlas.cli.main import main
+from gridatlas_import.frames import table_of_frame
+from gridatlas_import.markup import without_tags
 
 BOARD = """\
 model,Avg. WER,RTFx,Size (B),License,Cafe WER,Office WER,Street WER,Car WER
@@ -141,6 +143,34 @@ def test_published_tables_are_read_as_people_read_them(
     assert {key: answer.get(key) for key in expected} == expected, answer
 
 
+def test_many_constant_columns_are_one_line(tmp_path: Path) -> None:
+    names = [f"setting_{at}" for at in range(9)]
+    rows = (f"{lr},{size},0.{lr}{size},{','.join('7' * 9)}\n" for lr in (1, 2) for size in (4, 8))
+    text = f"lr,batch_size,acc,{','.join(names)}\n" + "".join(rows)
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    result = CliRunner().invoke(main, ["import", str(tmp_path / "t.csv"), "--dry-run"])
+    line = (
+        "not read, as nothing varies in it: setting_0, setting_1, setting_2, setting_3, setting_4"
+    )
+    assert line in result.output
+    assert "one level only" not in result.output
+
+
+def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow() -> None:
+    class Frame:
+        columns = ("lr", "batch_size", "acc")
+
+        def iter_rows(self) -> list[tuple[float | None, ...]]:
+            return [(0.1, 16, 0.5), (0.1, 32, 0.6), (0.2, 16, None), (0.2, 32, float("nan"))]
+
+    table = table_of_frame(Frame())
+    assert dict(table.columns) == {
+        "lr": ("0.1", "0.1", "0.2", "0.2"),
+        "batch_size": ("16", "32", "16", "32"),
+        "acc": ("0.5", "0.6", "", ""),
+    }
+
+
 def test_measured_numbers_are_no_axis(tmp_path: Path) -> None:
     rows = (f"pack{at},2.{887 - 31 * at},{97 + 53 * at} MB/s\n" for at in range(8))
     text = "packer,ratio,speed\n" + "".join(rows)
@@ -183,6 +213,23 @@ def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
         "--ignore": ["Cafe WER", "Office WER", "Car WER"],
     }
     assert answer["columns"] == expected[option[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("🟢GEMV", "GEMV"),
+        ("12.5 (3rd)", "12.5"),
+        ("[a](b) x<br/>y[^1]", "a x y"),
+        ("AP<sup>box</sup>", "AP box"),
+        ("3.5<sup>1</sup>", "3.5"),
+        ("&lt; 5&nbsp;%", "< 5 %"),
+        ("🏆", "🏆"),
+        ("a < b > c", "a < b > c"),
+    ],
+)
+def test_cells_lose_what_only_decorates(text: str, expected: str) -> None:
+    assert without_tags(text) == expected
 
 
 def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) -> None:
