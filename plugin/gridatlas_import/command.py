@@ -14,8 +14,10 @@ import click
 
 from gridatlas.cli.shared import data_option, echo, echo_error, format_option, limit_option
 from gridatlas.model.inert import AS_JSON
+from gridatlas.model.problems import printable
 
 if TYPE_CHECKING:
+    from gridatlas.model.directions import Better
     from gridatlas_import.options import ImportOptions
 
 
@@ -239,6 +241,7 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
             echo=say,
             confirm=_confirm,
             which=_which,
+            better=_better,
         )
 
     if len(metrics) < 2:
@@ -284,6 +287,16 @@ def _which(number: int) -> int | None:
         return None
     question = f"\nWhich one? (1 to {number}, 0 for none)" if number > 1 else "\nTake it? (1, or 0)"
     return click.prompt(question, type=click.IntRange(0, number)) or None
+
+
+def _better(metric: str) -> Better | None:
+    """Which values of a metric a person at a terminal calls better; None for neither, or nobody."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    question = f"\n{printable(metric)}: which is better? (higher, lower; Enter for neither)"
+    kinds = click.Choice(("higher", "lower", ""))
+    answer = click.prompt(question, type=kinds, default="", show_choices=False, show_default=False)
+    return "higher" if answer == "higher" else "lower" if answer == "lower" else None
 
 
 def _confirm(question: str) -> bool | None:

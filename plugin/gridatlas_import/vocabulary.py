@@ -68,7 +68,6 @@ STATISTICS = re.compile(
     r"average|std|stddev|sd|var|iqr|sum|count|total"
 )
 """Names of statistics of one measurement."""
-TIMES = words_of("time times duration runtime elapsed seconds sec secs ms us ns latency")
 GENERIC = words_of(
     "median score scores value values result results metric mean avg average objective"
 )

@@ -207,6 +207,20 @@ def test_at_a_terminal_it_asks(
     assert (here / "data").exists() == exists
 
 
+@pytest.mark.parametrize("answer", ["lower", None])
+def test_at_a_terminal_it_asks_what_is_better_where_nothing_says_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch, answer: str | None
+) -> None:
+    asked = []
+    monkeypatch.setattr(import_, "_confirm", lambda question: True)
+    monkeypatch.setattr(import_, "_better", lambda metric: asked.append(metric) or answer)
+    put(here, "loud.csv", "lr,bs,acc\n1,1,0.5\n1,2,0.6\n2,1,0.7\n2,2,0.8\n")
+    put(here, "silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n")
+    assert run("loud.csv").exit_code == run("silent.csv").exit_code == 0
+    assert asked == ["S"]
+    assert load(here / "data")["silent"].study.metric.better == answer
+
+
 RANDOM = "lr,depth,width,acc\n" + "".join(
     f"{at * 7 % 11},{at * 5 % 13},{at * 3 % 7},0.{at + 10}\n" for at in range(40)
 )
