@@ -14,6 +14,7 @@ from itertools import repeat
 from typing import Literal, NamedTuple
 
 from gridatlas.data.columns import OPTIONAL_COLUMNS
+from gridatlas.data.levels import slug
 from gridatlas.data.names import RESERVED_FACTORS
 from gridatlas.data.tables import guarded, guarded_column
 from gridatlas.data.text import unnameable
@@ -27,6 +28,7 @@ from gridatlas_import.numerals import (
     INFINITE,
     STATES_IN_WORDS,
     is_absent,
+    is_censored,
     margin_number,
     number_text,
     plain,
@@ -310,8 +312,17 @@ def _levels(column: Column, fill: str | None) -> Sequence[str]:
     written: Mapping[str, str | None] = column.number_of
     if not column.as_numbers:
         written = {text: " ".join(text.split()) for text in column.counts}
-    levels = {text: level or fill or "" for text, level in written.items()}
+    levels = _apart({text: level or fill or "" for text, level in written.items()})
     return [*map(levels.__getitem__, column.texts)]
+
+
+def _apart(levels: dict[str, str]) -> dict[str, str]:
+    """Levels whose addresses differ: of `mbpp` and `mbpp+` the second is `mbpp plus`."""
+    first: dict[str, str] = {}
+    for text, level in levels.items():
+        if level and first.setdefault(slug(level_key(level)), level_key(level)) != level_key(level):
+            levels[text] = level.replace("+", " plus")
+    return levels
 
 
 def _keys(texts: Sequence[str]) -> Sequence[str]:
@@ -331,11 +342,12 @@ def _value(column: Column, text: str) -> _Value:
         margin = without_margin(text)[1]
         is_read = not margin or margin_number(text, column.mark) is not None
         return _Value(number, "", "" if is_read else f"± {margin} in the source", "")
-    if not is_absent(text):
+    if not is_absent(text) and not column.is_metric_like:
         return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
     lower = plain(text).lower()
     state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
-    is_quoted = state == "failed" or lower in INFINITE
+    is_quoted = state == "failed" or lower in INFINITE or is_censored(lower)
+    is_quoted = is_quoted or not is_absent(text)
     return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
 
 

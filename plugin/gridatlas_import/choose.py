@@ -8,16 +8,22 @@ from itertools import combinations
 
 from gridatlas.model.limits import check_limit
 from gridatlas.model.problems import join_names, nearest
-from gridatlas_import.kinds import DATE
+from gridatlas_import.columns import Column
+from gridatlas_import.filters import with_joined
+from gridatlas_import.kinds import DATE, kinds_of
 from gridatlas_import.metric import measured_in
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, propose
+from gridatlas_import.roles import JOINED, SPARSE, Facts, spread_out
 from gridatlas_import.rows import CannotImport, RawTable, importable
-from gridatlas_import.shape import WideForm, wide_form
+from gridatlas_import.shape import WideForm, labels_of, wide_form
+from gridatlas_import.tidy import tidied
 from gridatlas_import.unpivot import VALUE, long, named_form
 
+LONGEST_TITLE = 100
+"""Letters up to which what stands above a table may name its values; beyond, it is prose."""
 MAX_CANDIDATES = 6
 MIN_DENSITY = 0.2
 """Share of filled cells below which a person is asked."""
@@ -59,12 +65,20 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     with importable(table.form):
         check_limit("columns", len(table.columns), "columns")
         check_limit("rows", len(table.places), "rows")
+    table = with_joined(tidied(table), asked)
+    if not table.places:
+        raise CannotImport(
+            f"{table.form} without a row of results", "at least one", "import another table"
+        )
     named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS, ""}
     if not named <= table.columns.keys():
         split = split_names(table)
         if split is not None and named <= split.columns.keys():
             table = split
+    table, asked = _without_ignored(table, asked, wide)
     own = [name for name in (asked.y, *asked.facets) if name and name in table.columns]
+    if asked.columns:
+        return Choice((_wide(table, _form_of(table, own, asked.columns), asked),), True)
     if wide:
         return Choice((_wide(table, named_form(table, own), asked),), True)
     if wide is False or table.logs or _is_long(table, asked):
@@ -88,6 +102,45 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     return _weighed((proposal,), False, asked)
 
 
+def _without_ignored(
+    table: RawTable, asked: ImportOptions, wide: bool | None
+) -> tuple[RawTable, ImportOptions]:
+    """A table without headings that aren't read; others' names are looked at with the roles."""
+    gone = [name for name in asked.ignore if name in table.columns]
+    if not gone or wide is False:
+        return table, asked
+    columns = {name: texts for name, texts in table.columns.items() if name not in gone}
+    left = (*table.left_out, *((name, "as asked") for name in gone))
+    headings = {name: levels for name, levels in table.headings.items() if name not in gone}
+    ignore = tuple(name for name in asked.ignore if name not in gone)
+    table = replace(table, columns=columns, left_out=left, headings=headings)
+    return table, replace(asked, ignore=ignore)
+
+
+def _form_of(table: RawTable, own: Sequence[str], levels: Sequence[str]) -> WideForm:
+    """How a table is read of which somebody names the headings that are levels.
+
+    Raises:
+        CannotImport: For a heading that the table doesn't have.
+    """
+    for name in levels:
+        if name not in table.columns:
+            near = nearest(name, table.columns)
+            raise CannotImport(
+                f"--columns with {name}",
+                f"headings among {join_names(table.columns, 30)}",
+                f"write {near} for it" if near else "correct the name",
+                usage=True,
+            )
+    columns = {
+        n: Column(n, texts, "point") for n, texts in table.columns.items() if n not in levels
+    }
+    labels = labels_of(columns, kinds_of(columns), levels, True)
+    rows = [*own] or labels or [next(iter(columns), "")]
+    left = tuple((name, "none of the columns") for name in columns if name not in rows)
+    return WideForm(tuple(levels), tuple(filter(None, rows)), left)
+
+
 def _is_crossed(proposal: Proposal) -> bool:
     """Whether a table with a row per cell is crossed by texts or named settings."""
     telling = [
@@ -105,7 +158,29 @@ def _is_long(table: RawTable, asked: ImportOptions) -> bool:
     )
 
 
+def _with_one_label(
+    table: RawTable, form: WideForm, asked: ImportOptions
+) -> tuple[RawTable, WideForm]:
+    """A table whose rows are known by several columns as by one, where these aren't crossed."""
+    names = [name for name in form.rows if name not in table.origins]
+    if len(names) < 2 or asked.facets or asked.y:
+        return table, form
+    columns = {name: Column(name, table.columns[name], "point") for name in names}
+    distinct = [len(column.distinct) for column in columns.values()]
+    if any(column.as_numbers for column in columns.values()) or len(table.places) in distinct:
+        return table, form
+    if spread_out(Facts(columns, {}), names) >= SPARSE:
+        return table, form
+    joined = JOINED.join(names)
+    texts = zip(*(table.columns[name] for name in names), strict=True)
+    every = {**table.columns, joined: [JOINED.join(map(str.strip, row)) for row in texts]}
+    rest = [name for name in form.rows if name in table.origins]
+    left = (*form.left_out, *((name, "part of what identifies a row") for name in names))
+    return replace(table, columns=every), replace(form, rows=(joined, *rest), left_out=left)
+
+
 def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
+    table, form = _with_one_label(table, form, asked)
     found = long(table, form, None if asked.x in form.rows else asked.x)
     long_table = found.table
     name = asked.metric
@@ -114,7 +189,12 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
         asked = replace(asked, metric=VALUE)
     elif not long_table.metric:
         title, name = next(
-            ((title, name) for title in table.titles if (name := measured_in(title))), ("", "")
+            (
+                (title, name)
+                for title in table.titles
+                if len(title) <= LONGEST_TITLE and (name := measured_in(title))
+            ),
+            ("", ""),
         )
         note = "nothing says what the values are; name them with --metric"
         if name:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 
-from gridatlas_import.columns import Column, plain_name
+from gridatlas_import.columns import Column, determines, plain_name
 from gridatlas_import.kinds import KindOfColumn
 from gridatlas_import.numerals import plain
 from gridatlas_import.vocabulary import OUTCOMES, RESULTS, SD_WORDS, SPREADS
 
 _TRAINING = re.compile(r"(^|_)(train|training|fit)(_|$)")
-_ONE_OF_SEVERAL = re.compile(r"(split|fold|cv|run|rep|seed)_?\d+(_|$)")
+_CHOSEN_BY = re.compile(r"(^|_)(val|valid|validation|dev)(_|$)")
+_ONE_OF_SEVERAL = re.compile(r"(^|_)\d+_[a-z]|(split|fold|cv|run|rep|seed)_?\d+(_|$)")
 
 
 def choose_metric(
@@ -28,17 +30,26 @@ def choose_metric(
     if not results:
         return None if unclear_outcome(columns) else _by_counting(columns, kinds, able)
 
-    def order(name: str) -> tuple[bool, bool, int, bool, int]:
+    def order(name: str) -> tuple[bool, bool, bool, bool, int, bool, bool, int]:
         called, kind = plain_name(name), kinds[name].kind
         rank = 0 if kind == "outcome" else RESULTS.index(kind)
+        if called in ("mean", "avg", "average"):
+            rank = RESULTS.index("generic")
+        elif kind == "number" and not kinds[name].strong and _is_set(columns[name]):
+            rank = len(RESULTS)  # a time is rather a result than numbers that repeat
         return (
+            not _as_full_as_any(columns, results, name, Decimal("0.25")),
             bool(_ONE_OF_SEVERAL.search(called)),
             bool(_TRAINING.search(called)) and kind != "performance",
+            bool(_CHOSEN_BY.search(called)) and any(map(_tested, results)),
             rank,
+            "min" in called.split("_") or "max" in called.split("_"),
             not _as_full_as_any(columns, results, name),
             results.index(name),
         )
 
+    if len(results) > 1:
+        results = [name for name in results if not _describes(columns, kinds, name)] or results
     best = min(results, key=order)
     kind = kinds[best].kind
     alike = [name for name in results if name != best and kinds[name].kind == kind]
@@ -47,9 +58,35 @@ def choose_metric(
     return best, kinds[best].why + (f" (also: {', '.join(alike[:4])})" if alike else "")
 
 
-def _as_full_as_any(columns: Mapping[str, Column], names: Collection[str], name: str) -> bool:
+def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], name: str) -> bool:
+    """Whether a column is an attribute: it says the same of all rows with a level of another."""
+    return any(
+        kind.kind in ("factor", "plain")
+        and not columns[other].is_metric_like
+        and 1 < len(columns[other].distinct) * 2 <= len(columns[other].texts)
+        and columns[name].number_count > 1
+        and determines(columns[other], columns[name])
+        for other, kind in kinds.items()
+    )
+
+
+def _is_set(column: Column) -> bool:
+    """Whether numbers look counted or set, since most of them repeat."""
+    return column.number_count * 3 < column.filled
+
+
+def _tested(name: str) -> bool:
+    return "test" in plain_name(name).split("_")
+
+
+def _as_full_as_any(
+    columns: Mapping[str, Column],
+    names: Collection[str],
+    name: str,
+    share: Decimal = Decimal("0.75"),
+) -> bool:
     most = max(len(columns[other].texts) - _gaps(columns[other]) for other in names)
-    return len(columns[name].texts) - _gaps(columns[name]) >= 0.75 * most
+    return len(columns[name].texts) - _gaps(columns[name]) >= share * most
 
 
 def _gaps(column: Column) -> int:
@@ -74,13 +111,21 @@ def _by_counting(
 ) -> tuple[str, str] | None:
     """Of numbers with few values the one with the most: the last of several."""
     numbers = [
-        name for name in able if kinds[name].kind == "plain" and columns[name].is_metric_like
+        name
+        for name in able
+        if columns[name].is_metric_like
+        and (kinds[name].kind == "plain" or _is_counted(kinds[name], columns[name]))
     ]
     if not numbers:
         return None
     order = [*columns]
     best = max(numbers, key=lambda name: (len(columns[name].distinct), order.index(name)))
     return best, "a number with many distinct values"
+
+
+def _is_counted(kind: KindOfColumn, column: Column) -> bool:
+    """Whether numbers with the name of a factor are results: too many differ."""
+    return kind.kind == "factor" and column.number_count**2 > len(column.texts)
 
 
 def spread_of(columns: Mapping[str, Column], metric: str) -> tuple[str, str]:

@@ -22,13 +22,20 @@ from gridatlas_import.numerals import (
     without_margin,
     without_percent,
 )
+from gridatlas_import.quantities import UNIT
 from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
+
+_NOTHING = frozenset(("", "-", "–", "—", "--", "N/A"))
+_SIZE = re.compile(r"\d+(?:\.\d+)?\s?[kKMGBT]|")
+_UNIT_AT_END = re.compile(rf",\s*(?:{UNIT.pattern})$")
+MOST_UNKNOWN = Decimal("0.2")
+"""Share of texts up to which a column is one of numbers, and they are gaps with a reason."""
 
 
 def plain_name(name: str) -> str:
     """A name in lower case with underscores, without a unit in brackets."""
     # Nothing is tried again behind a bracket that nothing closes: names may have thousands.
-    return "_".join(words(re.sub(r"[(\[][^)\]\n]*+[)\]]", "", name)))
+    return "_".join(words(re.sub(r"[(\[][^)\]\n]*+[)\]]", "", _UNIT_AT_END.sub("", name))))
 
 
 def kind_of_count(name: str) -> str:
@@ -93,14 +100,22 @@ class Column:
 
     @cached_property
     def filled(self) -> int:
-        """How many texts aren't empty."""
-        return sum(times for text, times in self.counts.items() if plain(text))
+        """How many texts aren't empty, or a dash for that."""
+        return sum(times for text, times in self.counts.items() if plain(text) not in _NOTHING)
 
     @cached_property
     def is_metric_like(self) -> bool:
         """Whether there are numbers, and everything else says that there is no value."""
         other = [text for text, number in self.number_of.items() if number is None]
-        return len(other) < len(self.number_of) and all(map(is_absent, other))
+        if len(other) == len(self.number_of):
+            return False
+        unknown = sum(self.counts[text] for text in other if not is_absent(text))
+        return not unknown or unknown <= MOST_UNKNOWN * self.filled
+
+    @cached_property
+    def are_sizes(self) -> bool:
+        """Whether all texts are numbers as people print sizes, such as 28M."""
+        return all(_SIZE.fullmatch(plain(text)) for text in self.counts)
 
     @cached_property
     def is_fractional(self) -> bool:

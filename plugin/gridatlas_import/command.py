@@ -14,8 +14,10 @@ import click
 
 from gridatlas.cli.shared import data_option, echo, echo_error, format_option, limit_option
 from gridatlas.model.inert import AS_JSON
+from gridatlas.model.problems import printable
 
 if TYPE_CHECKING:
+    from gridatlas.model.directions import Better
     from gridatlas_import.options import ImportOptions
 
 
@@ -111,6 +113,12 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     help="Import only rows with this level, and report the others.",
 )
 @click.option("--ignore", metavar="COLUMN", multiple=True, help="Ignore this column.")
+@click.option(
+    "--columns",
+    metavar="COLUMN,...",
+    default="",
+    help="The headings that are levels, in a wide table such as a leaderboard.",
+)
 @click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
 @click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
 @click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
@@ -174,10 +182,10 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Create a study from tables or result files.
 
-    FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel or Markdown table, a log of Inspect, a
-    result file of lm-evaluation-harness or MTEB, or a folder of such files, of a sweep, or of JSON
-    files with one cell each. The import proposes the role of each column and asks; options settle
-    their parts. With --x, --y and --metric, it asks nothing.
+    FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel, Markdown, HTML or LaTeX table, a log of
+    Inspect, a result file of lm-evaluation-harness, MTEB or Every Eval Ever, or a folder of such
+    files, of a sweep, or of JSON files with one cell each. The import proposes the role of each
+    column and asks; options settle their parts. With --x, --y and --metric, it asks nothing.
 
     \b
     Exit status: 0 written, with findings too, or a proposal only shown, 1 the data can't be
@@ -233,6 +241,7 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
             echo=say,
             confirm=_confirm,
             which=_which,
+            better=_better,
         )
 
     if len(metrics) < 2:
@@ -262,6 +271,7 @@ def import_options(options: Mapping[str, Any]) -> ImportOptions:
         options["facets"],
         options["repeats"],
         options["ignore"],
+        tuple(filter(None, map(str.strip, options["columns"].split(",")))),
         options["only"],
         {kind: options[kind] for kind in ("n", "successes", "stderr") if options[kind] is not None},
         options["mark"],
@@ -277,6 +287,16 @@ def _which(number: int) -> int | None:
         return None
     question = f"\nWhich one? (1 to {number}, 0 for none)" if number > 1 else "\nTake it? (1, or 0)"
     return click.prompt(question, type=click.IntRange(0, number)) or None
+
+
+def _better(metric: str) -> Better | None:
+    """Which values of a metric a person at a terminal calls better; None for neither, or nobody."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    question = f"\n{printable(metric)}: which is better? (higher, lower; Enter for neither)"
+    kinds = click.Choice(("higher", "lower", ""))
+    answer = click.prompt(question, type=kinds, default="", show_choices=False, show_default=False)
+    return "higher" if answer == "higher" else "lower" if answer == "lower" else None
 
 
 def _confirm(question: str) -> bool | None:

@@ -12,6 +12,8 @@ from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import Role
 from gridatlas_import.roles import JOINED
 
+ONE_LEVEL = "one level only"
+
 
 def combined(column: Column, others: Sequence[Column]) -> list[str]:
     """Two columns that a text names together, such as `small-lr0.1`; none for other columns."""
@@ -70,7 +72,7 @@ def _why_not(
     if kind.kind == "repeat" and len(column.distinct) > 1:
         return f"nothing is repeated by it; {if_varied}"
     if len(column.distinct) == 1:
-        return "one level only"
+        return ONE_LEVEL
     if kind.kind in ("metric", "generic", "performance", "outcome"):
         return f"another metric: import it as a study of its own, --metric {shlex.quote(name)}"
     if kind.kind == "spread":

@@ -71,7 +71,7 @@ def from_frame(
     It proposes the roles that you leave out, as `gridatlas import` does, and prints the reasons.
 
     Args:
-        frame: A pandas frame, or any with `__dataframe__` or Arrow's `__arrow_c_stream__`.
+        frame: Of pandas or polars, or any with `__dataframe__` or Arrow's `__arrow_c_stream__`.
         x: The column of the horizontal axis.
         y: The column of the vertical axis; `""` for none.
         metric: The column of the values.

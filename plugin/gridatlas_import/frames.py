@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from gridatlas_import.choose import Choice, choose
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import collision
 from gridatlas_import.report import proposal_lines
-from gridatlas_import.rows import CannotImport, RawTable, SeveralProblems, unique_names
+from gridatlas_import.rows import CannotImport, RawTable, SeveralProblems, by_columns, unique_names
 from gridatlas_import.study_text import About, study_text
 from gridatlas_import.write import FILES, check_place, check_staged, put, staged
 
@@ -44,12 +45,14 @@ def table_of_frame(frame: Any) -> RawTable:
     """The rows of a data frame as texts, every number with the digits that Python prints.
 
     Args:
-        frame: Of pandas, or anything with `__dataframe__` or `__arrow_c_stream__`. An index that
-            has names gives columns.
+        frame: Of pandas or polars, or anything with `__dataframe__` or `__arrow_c_stream__`. An
+            index that has names gives columns.
 
     Raises:
         ImportError: Without pandas.
     """
+    if hasattr(frame, "iter_rows") and hasattr(frame, "columns"):
+        return _of_polars(frame)
     require_pandas()
     import pandas as pd
 
@@ -57,7 +60,7 @@ def table_of_frame(frame: Any) -> RawTable:
         if hasattr(frame, "__dataframe__"):
             frame = pd.api.interchange.from_dataframe(frame)
         elif hasattr(frame, "__arrow_c_stream__"):
-            import pyarrow as pa  # whoever has such a frame has it
+            import pyarrow as pa  # whoever has a table of Arrow has it
 
             frame = pa.table(frame).to_pandas()
         else:
@@ -72,6 +75,18 @@ def table_of_frame(frame: Any) -> RawTable:
     }
     places = [f"row {at}" for at in range(len(frame))]
     return RawTable("in memory", columns, places, notes=tuple(notes))
+
+
+def _of_polars(frame: Any) -> RawTable:
+    """The rows of a frame of polars, which needs neither pandas nor pyarrow."""
+    names, notes = unique_names([*map(str, frame.columns)])
+    rows = [["" if _is_gap(value) else str(value) for value in row] for row in frame.iter_rows()]
+    places = [f"row {at}" for at in range(len(rows))]
+    return RawTable("in memory", by_columns(names, rows), places, notes=tuple(notes))
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 SEPARATOR = "."

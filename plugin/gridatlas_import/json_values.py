@@ -103,6 +103,7 @@ def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
     Raises:
         CannotImport: For lists that can't be told apart.
     """
+    records = _opened(records)
     flats: list[tuple[str, dict[str, Any]]] = []
     reported: list[Reported] = []
     for place, record in records:
@@ -129,6 +130,37 @@ def table_of(records: Sequence[tuple[str, Any]], form: str) -> RawTable:
     unique, more = unique_names([*columns])
     renamed = dict(zip(unique, columns.values(), strict=True))
     return RawTable(form, renamed, places, tuple(reported), (*notes, *more))
+
+
+def _opened(records: Sequence[tuple[str, Any]]) -> Sequence[tuple[str, Any]]:
+    """Records with one member that has rows by their keys, as a record for each of these."""
+    inner = [
+        {key for key, value in record.items() if is_rows_by_key(value) and _are_flat(value)}
+        for _, record in records
+        if isinstance(record, Mapping)
+    ]
+    shared = set.intersection(*inner) if len(inner) == len(records) and inner else set()
+    sizes = {name: min(len(record[name]) for _, record in records) for name in shared}
+    name = max(sizes, key=lambda name: sizes[name], default="")
+    if not name or [*sizes.values()].count(sizes[name]) > 1:
+        return records
+    return [
+        (f"{place}.{key}", {**_without(record, name, row), name: key, **row})
+        for place, record in records
+        for key, row in record[name].items()
+    ]
+
+
+def _are_flat(rows: Mapping[str, Mapping[str, Any]]) -> bool:
+    return not any(
+        isinstance(value, Mapping | list) for row in rows.values() for value in row.values()
+    )
+
+
+def _without(record: Mapping[str, Any], name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record says besides one of its members; its own sums have the names of rows' parts."""
+    rest = {key: value for key, value in record.items() if key != name}
+    return {f"all.{key}" if key in row else key: value for key, value in rest.items()}
 
 
 def _lists(

@@ -25,6 +25,7 @@ from gridatlas_import.vocabulary import (
     NAME_RULES,
     OUTCOMES,
     PERFORMANCE,
+    RATE,
     REPEATS,
     RESULT_NAMESPACE,
     RUN_STATES,
@@ -85,7 +86,11 @@ def _kind_by_name(column: Column) -> KindOfColumn | None:
         return KindOfColumn("book", "what a program notes about a run")
     if _INDEX.fullmatch(name) and _numbers_rows(column):
         return KindOfColumn("index", "numbers the rows")
+    if column.name.startswith("column_1") and column.as_numbers and len(column.distinct) > 20:
+        return KindOfColumn("index", "numbers the rows, without a name")
     found = _by_rules(column, name) or _by_words(column, name)
+    if RATE.search(column.name) and column.is_metric_like and _is_measured(column):
+        return KindOfColumn("performance", "its name")
     if found is None and result and column.is_metric_like:
         return KindOfColumn("metric", "its name")
     return found
@@ -113,19 +118,36 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("repeat", "it numbers items")
     if _is_outcome(column) and OUTCOMES.fullmatch(name):
         return KindOfColumn("outcome", "its name, and true and false below it")
+    numeric = column.is_metric_like or column.are_sizes
     for rule in NAME_RULES:
         if not rule.pattern.fullmatch(name):
             continue
         if rule.kind == "state" and not _tells_states(column):
             continue
-        if rule.kind in ("aggregate", "cost", "derived") and not column.is_metric_like:
+        if rule.kind in ("aggregate", "cost", "derived") and not numeric:
             continue
-        if rule.kind == "text" and column.is_metric_like:
+        if rule.kind == "text" and numeric:
+            continue
+        if rule.kind == "book" and _names_levels(column, name):
+            continue
+        if rule.kind == "text" and name in FACTORS and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)
     if name == "rank" or name.endswith("_rank"):
         return _rank(column)
     return None
+
+
+def _has_objects(column: Column) -> bool:
+    """Whether texts are objects or sentences, not levels."""
+    return any(len(text) > _SENTENCE or _URL.fullmatch(plain(text)) for text in column.counts)
+
+
+def _names_levels(column: Column, name: str) -> bool:
+    """Whether texts that are called ids are the levels of something varied: `env_id`."""
+    what, _, end = name.rpartition("_")
+    of_factor = end == "id" and what in FACTORS and not column.is_metric_like
+    return of_factor and len(column.distinct) * 2 <= len(column.texts)
 
 
 def _rank(column: Column) -> KindOfColumn:
@@ -163,11 +185,13 @@ def _is_measured(column: Column) -> bool:
 
 
 def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:
+    # In `128K` and `Yi-6B` the letter is of a number.
+    parts = [p for before, p in zip(["", *parts], parts, strict=False) if before or p not in "kbm"]
     matters = [part for part in parts if part not in MODIFIERS and part]
     for part in reversed(matters):
         if (
             part in COSTS
-            and (column.is_metric_like or _is_clock(column, name))
+            and (column.is_metric_like or column.are_sizes or _is_clock(column, name))
             and part not in PERFORMANCE
         ):
             if part in ("s", "ms", "sec") and PERFORMANCE & set(parts):
@@ -178,6 +202,8 @@ def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn |
         if part in ("samples", "tokens", "images", "requests", "queries") and "per" in parts:
             return KindOfColumn("performance", "its name")
         if part in FACTORS and not (part in SHARED_WORDS and column.is_fractional):
+            if _is_measured(column) and METRICS & set(parts):
+                return KindOfColumn("performance", "its name")
             return KindOfColumn("factor", "its name")
         if part in METRICS and column.is_metric_like:
             if part in PERFORMANCE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 _AROUND = re.compile(
@@ -53,15 +54,32 @@ def without_latex(text: str) -> str:
     return " ".join(text.replace("---", "-").replace("--", "-").split())
 
 
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
+_FOOTNOTE = re.compile(
+    r"\s*\[\^[^\]\s]{1,20}\]|<sup>\s*(?:<[^<>]*>\s*)*[\d†‡§*a-h, ]{1,4}\s*(?:<[^<>]*>\s*)*</sup>"
+)
+_BLOCK = re.compile(r"</?(?:br|sup|sub|p|div|li|ul|ol|hr|td|tr)\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->", re.DOTALL)
+_DECORATION = re.compile(r"[\U0001f300-\U0001faff⭐⚪⚫\ufe0f]|(?<=\d)\s*\(\d+(?:st|nd|rd|th)\)")
+
+
+def without_tags(text: str) -> str:
+    """A cell without tags, links, entities, marks of footnotes, and what only decorates."""
+    if not any(sign in text for sign in "<[&(") and text.isascii():
+        return text
+    text = _LINK.sub(r"\1", _LINK.sub(r"\1", _FOOTNOTE.sub("", text)))
+    text = _TAG.sub("", _BLOCK.sub(" ", text))
+    text = " ".join(html.unescape(text).split())
+    return " ".join(_DECORATION.sub("", text).split()) or text
+
+
 def without_marks(text: str) -> str:
-    """A cell of Markdown without bold, code, links, line breaks and marks of footnotes."""
-    text = text.strip().replace("\\|", "|")
-    text = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", text)
-    text = re.sub(r"<sup>[^<>]*</sup>", "", text)
-    text = re.sub(r"</?(b|strong|i|em|u|code|sub|sup|br|span|mark|small)(\s[^<>]*)?/?>", "", text)
+    """A cell of Markdown without bold, code, links, tags and marks of footnotes."""
+    text = without_tags(text.strip().replace("\\|", "|"))
+    if "\\" in text and re.search(r"\\(?:pm|text|math|up|down|under)|\$", text):
+        text = without_latex(text)
     text = re.sub(r"(\*\*\*|\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
     text = re.sub(r"(?<![\w*])\*(?=\S)([^*]+)(?<=\S)\*(?![\w*])", r"\1", text)
-    if "\\" in text and re.search(r"\\(?:pm|text|math|up|down|under)", text):
-        text = without_latex(text)
+    text = re.sub(r"(?<!\w)_(?=\S)([^_]+)(?<=\S)_(?!\w)", r"\1", text)
     text = re.sub(r"\\([*_`])", r"\1", text)
     return _NOTES.sub("", text).strip() if text[:1].isdigit() else text.strip()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from gridatlas.model.directions import Better, direction_of, words
+from gridatlas.model.directions import HIGHER, LOWER, Better, direction_of, words, words_of
 from gridatlas_import.columns import Column
+from gridatlas_import.quantities import RATE_UNIT, UNIT
 from gridatlas_import.vocabulary import (
     METRICS,
     PROPORTIONS,
@@ -26,19 +28,17 @@ _NAMES = {
     "train_loss": "Training loss",
 }
 _UNITS = {
-    "ms": "ms",
-    "s": "s",
-    "sec": "s",
-    "secs": "s",
-    "seconds": "s",
-    "pct": "%",
-    "percent": "%",
-    "mb": "MB",
-    "gb": "GB",
-    "mib": "MiB",
-    "gib": "GiB",
+    **{unit.lower(): unit for unit in ("ns", "ms", "s", "MB", "GB", "KiB", "MiB", "GiB")},
+    **{"us": "µs", "sec": "s", "secs": "s", "seconds": "s", "pct": "%", "percent": "%"},
 }
 """Last words of names that are units."""
+_CAPITALS = words_of(
+    "ttft tpot itl wer cer ppl bleu auc f1 fps qps rps iops mse rmse mae fid nll bpb mrr ndcg map "
+    "em iou miou psnr ssim rtfx mfu gpu cpu llm qa mmlu ece ap mcc r2 tps nlu"
+)
+"""Words that are abbreviations."""
+_SIGNIFICANT = 4
+_MOST_DECIMALS = 6
 _RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
 """Words that say together what was measured, and apart don't."""
 ZERO, ONE, HUNDRED = Decimal(0), Decimal(1), Decimal(100)
@@ -75,21 +75,31 @@ class MetricFound:
 
 
 def unit_in_name(name: str) -> tuple[str, str]:
-    """`Latency (ms)` as name and unit; the unit is empty where there is none."""
+    """`Latency (ms)` or `Latency, ms` as name and unit; the unit is empty where there is none."""
     found = re.fullmatch(r"(.*\S)\s*[(\[]\s*([^()\[\]]{1,15}?)\s*[)\]]", name)
+    found = found or re.fullmatch(rf"(.*\S),\s*({UNIT.pattern})", name)
     return (found[1], found[2]) if found else (name, "")
 
 
 def metric_of(
-    name: str, column: Column, asked: MetricAsked, higher_in_files: bool | None
+    name: str,
+    column: Column,
+    asked: MetricAsked,
+    higher_in_files: bool | None,
+    given_unit: str = "",
+    signs: Sequence[str] = (),
 ) -> MetricFound:
     """What the values and the metric's name say.
 
     Args:
         name: The metric's name: of its column, or of a column that names metrics.
         higher_in_files: Whether the files say that higher is better.
+        given_unit: What cells or their program say.
+        signs: Texts that may say what is better where the name doesn't, the nearest first.
     """
     bare, named_unit = unit_in_name(name)
+    rate = RATE_UNIT.search(bare)
+    named_unit = given_unit or named_unit or (rate[0] if rate else "")
     values = column.values
     low, high = (min(values), max(values)) if values else (ZERO, ZERO)
     unit, ends, why_unit = _scale(words(bare), named_unit, column, low, high)
@@ -99,13 +109,15 @@ def metric_of(
         ends = (ZERO, HUNDRED) if of_percent else None if unit == "%" else ends
         ends = None if unit != "%" and ends == (ZERO, HUNDRED) else ends
     ends = asked.range or ends
-    better, why_better = _better(bare, unit, asked.better, higher_in_files)
+    better, why_better = _better(bare, unit, asked.better, higher_in_files, signs)
     most = column.decimals
     decimals = asked.decimals
     why_decimals = f"{most if decimals is None else decimals} decimals"
-    if decimals is None and most > 4:
-        size = max(abs(low), abs(high))
-        decimals = 4 if size <= 1 else 3 if size < 10 else 2 if size < 1000 else 1
+    if decimals is None and most > _SIGNIFICANT:
+        sizes = sorted(abs(value) for value in values if value) or [ONE]
+        usual = _SIGNIFICANT - 1 - sizes[len(sizes) // 2].adjusted()
+        # No value but 0 is printed as 0.000, where six decimals are enough for that.
+        decimals = min(max(0, usual, min(-sizes[0].adjusted(), _MOST_DECIMALS)), most, 12)
         why_decimals = (
             f"pictures show {decimals} decimals of up to {most}; the values keep all of them"
         )
@@ -116,7 +128,7 @@ def metric_of(
         "1 decimal" if why_decimals == "1 decimals" else why_decimals,
     )
     proportion = bool(PROPORTIONS & set(words(bare)))
-    return MetricFound(_title(bare), unit, ends, better, decimals, proportion, reasons)
+    return MetricFound(_title(bare, unit), unit, ends, better, decimals, proportion, reasons)
 
 
 def _scale(
@@ -140,13 +152,30 @@ def _scale(
 
 
 def _better(
-    name: str, unit: str, asked: Better | None, higher_in_files: bool | None
+    name: str,
+    unit: str,
+    asked: Better | None,
+    higher_in_files: bool | None,
+    signs: Sequence[str],
 ) -> tuple[Better | None, str]:
     if asked:
         return asked, "as asked"
     if higher_in_files is not None:
         return ("higher" if higher_in_files else "lower"), "the files say so"
-    return direction_of(name, unit)
+    named = direction_of(name, unit)
+    if named[0]:
+        return named
+    for text in signs:
+        if speaks_of(text):
+            return speaks_of(text), f"“{text if len(text) < 40 else text[:39] + '…'}” says so"
+    return named
+
+
+def speaks_of(text: str) -> Better | None:
+    """The direction that all words of a text agree on; None where they don't, or none has one."""
+    better, _ = direction_of(text)
+    parts = {*words(text)}
+    return None if better is None or (parts & LOWER and parts & HIGHER) else better
 
 
 def measured_in(title: str) -> str:
@@ -171,10 +200,13 @@ def last_part(name: str) -> str:
     return re.split("[./]", name)[-1] if nested else name
 
 
-def _title(name: str) -> str:
+def _title(name: str, unit: str) -> str:
     name = last_part(name)
     common = _NAMES.get(name.strip().lower())
     if common:
         return common
-    text = " ".join(name.replace("_", " ").split()) or "Value"
+    parts = name.replace("_", " ").split()
+    if len(parts) > 1 and unit and _UNITS.get(parts[-1].lower()) == unit:
+        parts.pop()
+    text = " ".join(part.upper() if part in _CAPITALS else part for part in parts) or "Value"
     return text[0].upper() + text[1:]

@@ -18,6 +18,7 @@ ABSENT = frozenset(_ABSENT.split())
 """Texts (in lower case) that stand where there is no value; nothing at all is one, too."""
 STATES_IN_WORDS: dict[str, State] = {
     "oom": "oom",
+    "o.o.m.": "oom",
     "out of memory": "oom",
     "failed": "failed",
     "fail": "failed",
@@ -40,7 +41,7 @@ _COMMA = re.compile(
     rf"[+-]?(?:(?:\d+|\d{{1,3}}(?:\.\d{{3}})+|\d{{1,3}}(?:{_SPACES}\d{{3}})+)(?:,\d*)?|,\d+){_EXPONENT}",
     re.ASCII,
 )
-_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?\n)*+", re.ASCII)
+_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?\n)*+", re.ASCII)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
 _IN_BRACKETS = re.compile(r"([+-]?[\d.,]+%?)\s*\(\s*([\d.,]+%?)\s*\)")
@@ -88,7 +89,7 @@ def number_text(text: str, mark: DecimalMark) -> str | None:
 
 
 def are_plain_numbers(texts: Collection[str]) -> bool:
-    """Whether all texts are digits with at most a minus and a point, as programs write numbers.
+    """Whether all texts are numbers as programs write them: `-2.5`, `1e-05`.
 
     What holds of such texts needn't be looked at one by one.
     """
@@ -105,7 +106,13 @@ def looks_like_number(text: str) -> bool:
 def is_absent(text: str) -> bool:
     """Whether a text in the place of a value says that there is none."""
     lower = plain(text).lower()
-    return not lower or lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
+    is_word = lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
+    return not lower.strip("-–—.…") or is_word or is_censored(lower)
+
+
+def is_censored(text: str) -> bool:
+    """Whether a text only says that a value is below or above a number: `< 5%`."""
+    return text[:1] in "<>≤≥" and any(map(str.isdigit, text))
 
 
 @dataclass(frozen=True, slots=True)

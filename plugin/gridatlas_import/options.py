@@ -37,6 +37,7 @@ class ImportOptions:
     facets: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     keep: tuple[tuple[str, str], ...] = ()
     counts: Mapping[str, str] = field(default_factory=dict)
     mark: DecimalMark | None = None

@@ -165,6 +165,8 @@ def guess_name(levels: Sequence[str], fallback: str) -> str:
         return "dataset" if vision * 2 >= benchmarks else "task"
     if sum(bool(MODELS.fullmatch(text)) for text in texts) * 2 >= len(texts):
         return "model"
+    if all(re.fullmatch(r"[\w.-]+/[\w.:-]+", text) for text in texts) and fallback != PART:
+        return "model"
     words = all(re.fullmatch(r"[A-Za-z][A-Za-z_ -]*\d*", text) for text in texts)
     return "method" if fallback in ("", PART) and words else fallback
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from gridatlas.analysis.roles import CONDITIONS, SETTINGS, is_named
 from gridatlas.model.directions import words
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
@@ -13,7 +15,7 @@ from gridatlas_import.choose_metric import (
     choose_metric,
     unclear_outcome,
 )
-from gridatlas_import.columns import Column
+from gridatlas_import.columns import Column, plain_name
 from gridatlas_import.counts import (
     better_in_files,
     choose_counts,
@@ -30,7 +32,7 @@ from gridatlas_import.filters import (
     wrong_names,
 )
 from gridatlas_import.kinds import KindOfColumn, kinds_of
-from gridatlas_import.metric import MetricFound, metric_of
+from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
 from gridatlas_import.roles import (
@@ -45,7 +47,7 @@ from gridatlas_import.roles import (
 )
 from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas_import.shape import direction_of
-from gridatlas_import.vocabulary import CONFIG_NAMESPACE, ENTITIES
+from gridatlas_import.vocabulary import BENCHMARKS, CONFIG_NAMESPACE, ENTITIES, MODELED, TITLE_WORDS
 
 ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
 """Words of columns that are an axis even with one level, where a person has chosen the rows."""
@@ -171,7 +173,8 @@ class _Proposing:
         kinds = kinds_of(columns)
         for name in table.settings:
             if name in kinds and kinds[name].kind not in ("repeat", "empty"):
-                kinds[name] = KindOfColumn("factor", "a setting, as the logs say")
+                why = "it names the rows" if table.wide else "a setting, as the logs say"
+                kinds[name] = KindOfColumn("factor", why)
         roles: dict[str, Role] = {}
 
         def give(role: str, name: str, why: str) -> None:
@@ -189,10 +192,14 @@ class _Proposing:
         give("metric", metric, why)
         higher = better_in_files(columns, roles)
         higher = direction_of((*table.wide, metric)) if higher is None else higher
-        if higher is None and columns[metric] is not given:
-            higher = True  # successes are 1
+        higher = True if higher is None and columns[metric] is not given else higher  # 1 succeeded
         about = metric_of(
-            self.rows.metric or table.metric or metric, columns[metric], asked.about, higher
+            self.rows.metric or table.metric or metric,
+            columns[metric],
+            asked.about,
+            higher,
+            table.units.get(metric, ""),
+            self._signs(metric),
         )
         counts = choose_counts(columns, asked, roles, metric, about, notes)
         for kind, name in counts.items():
@@ -213,7 +220,6 @@ class _Proposing:
         valued = [number is not None for number in columns[metric].numbers]
         cells, possible = density(facts, x, y, facets, valued)
         if found.repeats and about.decimals is None:
-            # Means have no end of decimals; pictures show those that the values have.
             about = replace(about, decimals=columns[metric].decimals)
         return Proposal(
             facts.columns,
@@ -240,6 +246,21 @@ class _Proposing:
             facts.collisions(factors, found.repeats),
             self.headings,
         )
+
+    def _signs(self, metric: str) -> list[str]:
+        """Texts that may say which values are better: titles, then levels, then benchmarks."""
+        table = self.rows.table
+        others = [self.columns[name] for name in self.columns if name != metric]
+        levels = (column.distinct[:60] for column in others if not column.is_metric_like)
+        texts = [*dict.fromkeys(chain(table.wide, *levels))]
+        spoken = {text: speaks_of(text) for text in texts if TITLE_WORDS & {*words(text)}}
+        found = {better for better in spoken.values() if better}
+        signs = [*table.titles]
+        signs += [text for text, better in spoken.items() if better][:1] if len(found) == 1 else []
+        benchmarks = [text for text in texts if BENCHMARKS.match(text) and not MODELED.match(text)]
+        if len(benchmarks) > 1 and min(self.columns[metric].values, default=-1) >= 0:
+            signs.append(f"accuracy on {benchmarks[0]}")
+        return signs
 
     def _roles_of_factors(
         self, facts: Facts, found: FactorSet, x: str, y: str, facets: Sequence[str]
@@ -379,7 +400,13 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
     if asked.x == name:
         return True
     several = column.as_numbers and len(column.distinct) >= SWEEP_FROM
-    return several and not facts.collisions((name, *asked.facets), repeats)
+    if facts.collisions((name, *asked.facets), repeats) or not several:
+        return False
+    first = facts.columns[next(iter(facts.columns))]
+    named = not first.is_metric_like and len(first.distinct) == facts.rows == first.filled
+    digits = [len(value.normalize().as_tuple().digits) for value in column.values]
+    measured = sum(number > 2 for number in digits) * 2 > len(digits)
+    return not named or (not measured and is_named(plain_name(name), f"{SETTINGS}|{CONDITIONS}"))
 
 
 def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:

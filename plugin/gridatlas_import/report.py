@@ -9,12 +9,16 @@ from typing import Any
 
 from gridatlas.model.format import format_value, many
 from gridatlas.model.problems import join_names, printable
-from gridatlas_import.cells import Imported
+from gridatlas_import.cells import Imported, make_cells
 from gridatlas_import.choose import Choice
+from gridatlas_import.factors import ONE_LEVEL
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
 from gridatlas_import.rows import CannotImport, Reported, SeveralProblems
+from gridatlas_import.study_text import roles_of
 
+MANY_LEFT = 6
+"""Columns with one level from which on they are one line."""
 _SHOWN = 10
 """Places that are told one by one; with more rows, how many there are."""
 
@@ -27,11 +31,19 @@ def proposal_lines(proposal: Proposal, sources: str) -> Iterator[str]:
         yield "Numbers have decimal commas; they are written with points."
     yield ""
     head = ("role", "column", "what is in it", "why")
-    roles = ((role.role, role.column, role.seen, role.why) for role in proposal.roles)
+    constant = [role.column for role in proposal.roles if role.why == ONE_LEVEL]
+    left = constant if len(constant) > MANY_LEFT else []
+    roles = (
+        (role.role, role.column, role.seen, role.why)
+        for role in proposal.roles
+        if role.column not in left
+    )
     lines = [tuple(map(printable, line)) for line in (head, *roles)]
     widths = [min(48, max(len(line[at]) for line in lines)) for at in range(3)]
     for line in lines:
         yield "  ".join((*(line[at].ljust(widths[at]) for at in range(3)), line[3])).rstrip()
+    if left:
+        yield printable(f"not read, as nothing varies in it: {join_names(left, 5)}")
     about = proposal.about
     yield ""
     yield f"{about.name}: {'; '.join(about.reasons)}."
@@ -122,6 +134,7 @@ def accepting_command(
     words += spread_options(proposal, asked)
     for name in asked.ignore:
         words += ["--ignore", name]
+    words += ["--columns", ",".join(asked.columns)] if asked.columns else []
     words += ["--unit", about.unit]
     if about.range:
         words += ["--range", f"{about.range[0]:f}", f"{about.range[1]:f}"]
@@ -143,6 +156,10 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
     # Whatever headings that became levels are called on the pages.
     is_single = proposal.table.wide and len(proposal.headings) == 1
     called = {proposal.headings[0]: "columns"} if is_single else {}
+    imported = make_cells(proposal, None)
+    sources = {found.id: found.source for found in imported.factors}
+    sources |= {name: source for source, name in imported.replicates.items()}
+    roles = {sources[name]: role for name, role in roles_of(imported).items()}
     return {
         "x": called.get(proposal.x, proposal.x),
         "y": proposal.y or None,
@@ -160,6 +177,10 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
         "collisions": proposal.collisions,
         "density": round(proposal.density, 3),
         "reasons": {role.column: role.why for role in proposal.roles},
+        "roles": {called.get(name, name): role for name, role in roles.items()},
+        "unit": proposal.about.unit,
+        "name": proposal.about.name,
+        "labels": {found.source: found.label for found in imported.factors if found.label},
     }
 
 

@@ -13,7 +13,7 @@ from gridatlas.model.directions import words
 from gridatlas_import.columns import Column, determines, joint_codes, joint_levels
 from gridatlas_import.kinds import KindOfColumn
 from gridatlas_import.options import ROWS
-from gridatlas_import.vocabulary import ENTITIES
+from gridatlas_import.vocabulary import CONFIG_NAMESPACE, ENTITIES
 
 TOO_FEW_ROWS = 3
 """Rows up to which it says nothing that one column follows from another."""
@@ -23,6 +23,14 @@ ENOUGH_REPEATED = 0.3
 """Share of cells with several rows from which on the rows are repeats, not mistakes."""
 JOINED = " + "
 """Between the names of columns that are one factor together."""
+CROSSED = 0.5
+"""Share of filled cells from which on a few of many factors are taken for the ones varied."""
+NEARLY_NONE = 0.2
+"""Share of filled cells below which any other choice that tells rows apart is better."""
+CLEARLY = 0.15
+"""How much fuller another choice has to be."""
+MOST_UNIQUE = 0.8
+"""Share of rows that have a text of their own, from which on it is only a name of rows."""
 MAX_TRIED = 12
 """Factors of which pairs are tried."""
 
@@ -103,6 +111,8 @@ def factor_set(facts: Facts) -> tuple[Facts, FactorSet]:
     factors = _without_followers(facts, factors)
     repeats = choose_repeats(facts, factors)
     factors = _needed(facts, factors, repeats)
+    factors = _crossed(facts, factors)
+    repeats = choose_repeats(facts, factors)
     factors, repeats = _extended(facts, factors, repeats)
     facts, factors = _joined(facts, factors)
     repeats = choose_repeats(facts, factors)
@@ -121,7 +131,8 @@ def _able(facts: Facts, name: str) -> bool:
         return False
     if facts.kind(name) not in ("factor", "plain"):
         return False
-    unique = len(column.distinct) > facts.rows / 2 and facts.rows > 2 * TOO_FEW_ROWS
+    most = facts.rows / 2 if column.as_numbers else MOST_UNIQUE * facts.rows
+    unique = len(column.distinct) > most and facts.rows > 2 * TOO_FEW_ROWS
     return not unique or (facts.kinds[name].strong and not _drawn(column))
 
 
@@ -148,6 +159,7 @@ def _rank(facts: Facts, name: str) -> tuple[int, int, int]:
     column = facts.columns[name]
     size = sum(map(len, column.distinct)) // max(1, len(column.distinct))
     order = 0 if name in facts.fixed else 1 if _is_strong(facts, name) else 2
+    order += bool(CONFIG_NAMESPACE.fullmatch(name))
     return order + (3 if name in facts.origins else 0), column.as_numbers, size
 
 
@@ -211,6 +223,27 @@ def _needed(facts: Facts, names: Sequence[str], repeats: Sequence[str]) -> list[
         if len(rest) >= 2 and facts.collisions(rest, repeats) == collisions:
             found = rest
     return found
+
+
+def _crossed(facts: Facts, names: Sequence[str]) -> list[str]:
+    """Of factors of which few combinations are there, those that are crossed and tell rows apart.
+
+    Settings that follow from two others, or that were tuned in each cell, were not varied.
+    """
+    if not 3 <= len(names) <= MAX_TRIED or spread_out(facts, names) >= SPARSE:
+        return [*names]
+    fewest = facts.collisions(names, choose_repeats(facts, names))
+    best, most = [*names], CROSSED if spread_out(facts, names) >= NEARLY_NONE else NEARLY_NONE
+    for size in (2, 3):
+        for some in combinations(names, size):
+            if not {*facts.fixed} <= {*some}:
+                continue
+            share = spread_out(facts, some)
+            if all(facts.columns[name].as_numbers for name in some):
+                continue  # settings that were drawn at random, not follow from something
+            if share >= most and facts.collisions(some, choose_repeats(facts, some)) == fewest:
+                best, most = [*some], share + CLEARLY
+    return best
 
 
 def _extended(
@@ -300,7 +333,9 @@ def choose_repeats(facts: Facts, factors: Sequence[str]) -> tuple[str, ...]:
         and len(facts.columns[name].distinct) > 1
         and not facts.columns[name].is_fractional
     ]
-    numbered.sort(key=lambda name: len(facts.columns[name].distinct) == facts.rows)
+    numbered.sort(
+        key=lambda name: (name in facts.origins, len(facts.columns[name].distinct) == facts.rows)
+    )
     chosen: list[str] = []
     for name in numbered:
         fewer = facts.collisions(factors, (*chosen, name))

@@ -127,6 +127,7 @@ class RawTable:
         left_out: Columns that were left out when it became long, each with the reason.
         settings: Columns that are known to be settings, whatever they are called.
         logs: What the logs say besides, where the rows are from logs.
+        units: Units of columns that cells, or the program that wrote them, tell.
     """
 
     form: str
@@ -145,6 +146,7 @@ class RawTable:
     left_out: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
     logs: LogFiles | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def with_rows(self, rows: Sequence[int]) -> RawTable:
         """The table with some of its rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.files.atomic import write_atomic
 from gridatlas.files.door import read_file
+from gridatlas.model.directions import Better
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, truncate_list
 from gridatlas_import.cells import Imported, identifier, make_cells
@@ -32,6 +34,8 @@ from gridatlas_import.rows import CannotImport, SeveralProblems
 from gridatlas_import.study_text import MEASURED, About, study_text, text_scalar
 from gridatlas_import.write import FILES, check_place, check_staged, put, put_back, staged
 
+MOST_WRONG = 0.2
+"""Share of rows up to which wrong ones are left out, and reported."""
 _EXPORTED_AT = re.compile(
     r"[ _-]*\d{4}-\d\d-\d\dT\d\d[_:.-]?\d\d[_:.-]?\d\d([.,]\d+)?(Z|[+_-]\d\d[_:.-]?\d\d)?$"
 )
@@ -47,6 +51,7 @@ def run_import(
     echo: Callable[[str], None],
     confirm: Callable[[str], bool | None],
     which: Callable[[int], int | None],
+    better: Callable[[str], Better | None],
 ) -> int | None:
     """Import files as one study, and say all that is to be said.
 
@@ -55,6 +60,7 @@ def run_import(
         confirm: Asks; None where nobody is there to answer.
         which: Asks which of some candidates is meant, from 1; None where nobody is there, or none
             of them is.
+        better: Asks which values of a metric are better; None where nobody is there, or for none.
 
     Returns:
         The exit status; None where a proposal was only shown, and nothing written.
@@ -92,6 +98,10 @@ def run_import(
                 echo("\nNothing was written.")
                 return 2 if options["yes"] and not options["dry"] else None
             proposal = choice.candidates[number - 1]
+        silent = proposal.about.better is None
+        if silent and not (options["dry"] or options["yes"] or asked.complete):
+            about = replace(proposal.about, better=better(proposal.about.name))
+            proposal = replace(proposal, about=about)
         return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
                        confirm)  # fmt: skip
 
@@ -242,9 +252,10 @@ def _import(
 
 def _stop_at_wrong_rows(imported: Imported, proposal: Proposal, *, skip: bool) -> None:
     bad = [row for row in imported.reported if row.bad]
-    if bad and not skip:
+    twice = any("already" in row.why for row in bad)
+    if not skip and (twice or len(bad) > MOST_WRONG * imported.read):
         fix = "correct them, or leave them out with --skip"
-        if any("already" in row.why for row in bad):
+        if twice:
             if proposal.collisions and (differing := collision(proposal)).fix.startswith("add "):
                 fix += f"; {differing.found}: {differing.fix}"
             fix += (

@@ -7,12 +7,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
 from gridatlas_import.columns import Column, joint_levels, plain_name
-from gridatlas_import.kinds import KindOfColumn, kinds_of
-from gridatlas_import.numerals import is_absent
+from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
+from gridatlas_import.metric import speaks_of, unit_in_name
+from gridatlas_import.numerals import is_absent, looks_like_number
 from gridatlas_import.rows import RawTable
-from gridatlas_import.vocabulary import BENCHMARKS, ENTITIES, METRICS, MODIFIERS, SPLITS
+from gridatlas_import.vocabulary import (
+    BENCHMARKS,
+    ENTITIES,
+    METRICS,
+    MODIFIERS,
+    SPLITS,
+    STATISTICS,
+    TITLE_WORDS,
+)
+
+AVERAGES = frozenset(("avg", "average", "mean", "overall", "total"))
 
 _ARROWS = {"↑": "higher", "↓": "lower", "\\uparrow": "higher", "\\downarrow": "lower"}
 MANY = 4
@@ -21,6 +33,7 @@ _ENDS = (Decimal(1), Decimal(100))
 _NO_LEVELS = (
     "aggregate", "cost", "derived", "spread", "count", "index", "repeat", "performance",
 )  # fmt: skip
+_KEYED = ("number", "plain", "metric", "generic")
 _NO_ROWS = ("aggregate", "derived", "spread")
 _NUMBER_HEADING = re.compile(
     r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:e-?\d+)?\s*(?:[kKMBG]i?B?|%|ms|s|-?shots?)?"
@@ -70,6 +83,8 @@ def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) 
     }
     if table.headings:
         rows = [name for name in columns if name not in table.headings]
+        if not (*rows, *origins):
+            return None
         return WideForm(tuple(table.headings), (*rows, *origins), why="lines of headings")
     numbers = [name for name in columns if _NUMBER_HEADING.fullmatch(name.strip())]
     if len(numbers) >= 2:
@@ -85,7 +100,10 @@ def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) 
         return WideForm(tuple(settings), (*rows, *origins), why="headings with a setting")
     kinds = kinds_of(columns)
     able = {name: column for name, column in columns.items() if name not in asked}
-    return _with_texts(able, columns, kinds, origins) or _with_numbered_rows(able, kinds, origins)
+    units = {name: table.units.get(name) or unit_in_name(name)[1] for name in able}
+    return _with_texts(able, columns, kinds, origins, units) or _with_numbered_rows(
+        able, kinds, origins
+    )
 
 
 def _below_a_corner(columns: Mapping[str, Column]) -> tuple[str, ...]:
@@ -154,17 +172,22 @@ def _with_texts(
     columns: Mapping[str, Column],
     kinds: Mapping[str, KindOfColumn],
     origins: Sequence[str],
+    units: Mapping[str, str],
 ) -> WideForm | None:
     """Of a table whose headings are texts."""
     core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
-    shared, metric = _sharing_a_metric(able, kinds)
-    is_shared = len(shared) > len(core)
-    core = shared if is_shared else core
-    if len(core) < 2:
+    shared, metric = max(
+        _sharing_a_metric(able, kinds), _below_one_key(able), key=lambda group: len(group[0])
+    )
+    is_shared = len(shared) >= len(core) or (len(shared) > 1 and not {*core} - {*shared})
+    one_unit = _of_one_unit(core, units)
+    core = shared if is_shared else one_unit or core
+    named = [unit_in_name(name)[0].rpartition(".")[2] for name in core]
+    if len(core) < 2 or sum(map(bool, map(STATISTICS.fullmatch, named))) * 2 >= len(core):
         return None
     benchmarks = [name for name in core if BENCHMARKS.match(name)]
-    levels = _of_one_scale(able, core, kinds, benchmarks)
-    labels = _labels(columns, kinds, levels, bool(benchmarks) or is_shared)
+    levels = core if one_unit else _of_one_scale(able, core, kinds, benchmarks)
+    labels = labels_of(columns, kinds, levels, bool(benchmarks) or is_shared)
     if not labels or len(levels) < 2:
         return None
     first = columns[labels[0]]
@@ -176,9 +199,13 @@ def _with_texts(
     results = [
         name
         for name in columns
-        if name not in levels and kinds[name].kind in ("metric", "outcome", "generic")
+        if name not in levels
+        and kinds[name].kind in ("metric", "outcome", "generic")
+        and not AVERAGES & set(words(name))
     ]
-    certain = is_shared or len(benchmarks) >= MANY or (bool(benchmarks) and alike)
+    certain = is_shared or len(benchmarks) >= MANY or (bool(benchmarks or one_unit) and alike)
+    certain = certain or (len(one_unit) > 2 and not results)
+    certain = certain or (len(levels) > 2 and alike and not results and len(labels) < 4)
     if not certain and not confusion and results:
         return None
     sure = (
@@ -205,8 +232,11 @@ def _with_texts(
 
 
 def _may_be_level(column: Column, kind: str) -> bool:
-    if not column.is_metric_like or len(column.name) == 1:
+    numbers = sum(column.counts[t] for t, number in column.number_of.items() if number is not None)
+    if not column.is_metric_like or len(column.name) == 1 or numbers * 4 < len(column.texts):
         return False
+    if kind == "factor" and column.is_fractional and column.number_count * 2 > numbers:
+        return not is_named(plain_name(column.name), f"{SETTINGS}|{TRAINING}")
     return kind in ("number", "plain") or (
         kind not in _NO_LEVELS and bool(BENCHMARKS.match(column.name))
     )
@@ -219,6 +249,10 @@ def _sharing_a_metric(
 
     Where nothing is known of the others, a separator must stand between: `run-a - loss`.
     """
+    has_names = any(
+        not column.is_metric_like and ENTITIES & set(words(name)) and _tell_apart(able, [name])
+        for name, column in able.items()
+    )
     groups: dict[str, dict[str, str]] = {}
     separated: set[str] = set()
     for name in able:
@@ -240,9 +274,40 @@ def _sharing_a_metric(
         and (
             sum(bool(BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
             or (set(group) <= separated and len(group) > 2)
+            or (len(group) > 2 and has_names)
         )
     ]
     return max(fitting, key=lambda found: len(found[0]), default=([], ""))
+
+
+def _below_one_key(able: Mapping[str, Column]) -> tuple[list[str], str]:
+    """Headings that are keys below one key of JSON: `pass@1.humaneval` and `pass@1.mbpp`."""
+    groups: dict[str, list[str]] = {}
+    for name, column in able.items():
+        before, point, _ = name.rpartition(".")
+        rest = Column(name.rpartition(".")[2], column.texts, column.mark)
+        keyed = looks_like_number(rest.name) or kind_of(rest).kind in _KEYED
+        if point and column.is_metric_like and keyed:
+            groups.setdefault(before, []).append(name)
+    fitting = [
+        (names, before)
+        for before, names in groups.items()
+        if len(names) > 1
+        and (
+            all(looks_like_number(name[len(before) + 1 :]) for name in names)
+            or _alike([able[name] for name in names])
+        )
+        and not any(METRICS & set(words(name[len(before) :])) for name in names)
+    ]
+    return max(fitting, key=lambda found: len(found[0]), default=([], ""))
+
+
+def _of_one_unit(core: Sequence[str], units: Mapping[str, str]) -> list[str]:
+    """The headings of most columns, where these have one unit; none without units."""
+    named = [units[name] for name in core if units[name]]
+    unit = max(named, key=named.count, default="")
+    found = [name for name in core if unit and units[name] == unit]
+    return found if len(found) * 2 > len(core) else []
 
 
 def _of_one_scale(
@@ -251,35 +316,40 @@ def _of_one_scale(
     kinds: Mapping[str, KindOfColumn],
     benchmarks: Sequence[str],
 ) -> list[str]:
-    """The headings, with those between them whose names only look like something else."""
-    order = [*able]
-    inner = order[order.index(core[0]) : order.index(core[-1]) + 1]
+    """The headings of one quantity, with those whose names only look like something else."""
     every: list[Decimal] = [value for name in core for value in able[name].values]
     lowest, highest = min(every), max(every)
     if len(benchmarks) >= 2:
-        core = [
-            name
-            for name in core
-            if name in benchmarks or _fits(able[name], [able[n] for n in benchmarks])
-        ]
+        others = [able[name] for name in benchmarks]
+        core = [name for name in core if name in benchmarks or _fits(able[name], others)]
     top = next((end for end in _ENDS if lowest >= Decimal(0) and highest <= end), highest)
     found = [
         name
-        for name in inner
+        for name, column in able.items()
         if name in core
         or (
-            benchmarks
-            and kinds[name].kind not in (*_NO_LEVELS, "number", "plain")
-            and able[name].is_metric_like
-            and able[name].is_fractional
-            and all(min(Decimal(0), lowest) <= value <= top for value in able[name].values)
+            (benchmarks or len(core) > 2)
+            and kinds[name].kind not in (*_NO_LEVELS, "number", "plain", "generic")
+            and column.is_metric_like
+            and column.is_fractional
+            and column.number_count * 2 > column.filled
+            and not TITLE_WORDS & set(words(name))
+            and not is_named(plain_name(name), f"{SETTINGS}|{TRAINING}")
+            and all(min(Decimal(0), lowest) <= value <= top for value in column.values)
         )
     ]
-    directions = [_arrow(name) for name in found]
-    most = max(set(directions), key=directions.count)
-    if len(set(directions) - {""}) > 1:
-        found = [name for name in found if _arrow(name) == most]
+    for quantity in (_direction, lambda name: "%" if able[name].percents else ""):
+        spoken = [quantity(name) for name in found]
+        most = max(set(spoken), key=spoken.count)
+        if len(set(spoken) - {""}) > 1 or "%" in spoken:
+            found = [name for name, way in zip(found, spoken, strict=True) if way in (most, "")]
+            found = [name for name in found if most != "%" or quantity(name)]
     return found
+
+
+def _direction(name: str) -> str:
+    spoken = speaks_of(name) if TITLE_WORDS & set(words(name)) else None
+    return _arrow(name) or spoken or ""
 
 
 def _fits(column: Column, benchmarks: Sequence[Column]) -> bool:
@@ -299,7 +369,7 @@ def direction_of(headings: Sequence[str]) -> bool | None:
     return found == {"higher"} if len(found) == 1 else None
 
 
-def _labels(
+def labels_of(
     columns: Mapping[str, Column],
     kinds: Mapping[str, KindOfColumn],
     levels: Sequence[str],

@@ -10,6 +10,7 @@ from itertools import chain
 from gridatlas.model.problems import join_names
 from gridatlas_import.columns import plain_name
 from gridatlas_import.markup import without_latex
+from gridatlas_import.metric import unit_in_name
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.rows import CannotImport, RawTable
 from gridatlas_import.shape import WideForm, setting_of, wide_form
@@ -80,7 +81,9 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     texts = _level_texts(levels, form.metric)
     if numbered:
         names[0] = "row"
-    called = x or numbered or (corner[2] if corner else setting_of(levels) or _subject_of(texts))
+    below_key = form.metric and all(level.startswith(f"{form.metric}.") for level in levels)
+    setting = "" if below_key else setting_of(levels)
+    called = x or numbered or (corner[2] if corner else setting or _subject_of(texts))
     called = COLUMN if called == BENCHMARK and BENCHMARK in names else called
     note = "each column is taken for a level; if each row is a cell, say --long"
     note += "; --x names what they are levels of" * (called == COLUMN and not table.headings)
@@ -97,6 +100,8 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     else:
         columns[called] = texts * number
     values = VALUE if VALUE not in columns else f"{VALUE}_2"
+    given = {table.units.get(level) or unit_in_name(level)[1] for level in levels}
+    unit = given.pop() if len(given) == 1 else ""
     cells = zip(*(table.columns[level] for level in levels), strict=True)
     columns[values] = [*chain.from_iterable(cells)]
     long_table = replace(
@@ -107,8 +112,11 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
         notes=(*table.notes, note),
         wide=levels,
         headings={},
+        origins=tuple(name for name in table.origins if name in columns),
         metric=form.metric,
-        left_out=form.left_out,
+        left_out=(*table.left_out, *form.left_out),
+        settings=(*table.settings, names[0]),
+        units={**table.units, values: unit} if unit else table.units,
     )
     return LongTable(long_table, () if numbered else headings)
 
@@ -137,7 +145,11 @@ def _level_texts(levels: Sequence[str], metric: str) -> list[str]:
     Args:
         metric: The words of what all of them say was measured; `gsm8k_acc` is `gsm8k` then.
     """
+    if metric and all(level.startswith(f"{metric}.") for level in levels):
+        return [level[len(metric) + 1 :] for level in levels]
     texts = [re.sub(r"\s*[↑↓]\s*", "", without_latex(level)).strip() for level in levels]
+    units = {unit_in_name(text)[1] for text in texts}
+    texts = [unit_in_name(text)[0] for text in texts] if len(units) == 1 else texts
     setting = setting_of(texts)
     if setting:
         texts = [text[len(setting) :].strip(" =:@") for text in texts]

@@ -55,11 +55,22 @@ SHARES = PROPORTIONS | words_of(
 """Words of metrics from 0 to 1, or to 100 %."""
 PERFORMANCE = words_of(
     """
-    latency throughput speedup ttft tpot qps rps gflops tflops gops bandwidth fps ips speed
+    latency throughput speedup ttft tpot itl qps rps gflops tflops gops bandwidth fps ips speed
+    rtfx rtf iops mfu hfu tflop gflop
     """
 )
 """Words of speeds: results of a benchmark of speed, noted beside results elsewhere."""
-GENERIC = words_of("score scores value values result results metric mean avg average objective")
+RATE = re.compile(r"\w/(?:s|sec|second)\b", re.IGNORECASE)
+"""In names of speeds."""
+STATISTICS = re.compile(
+    r"(?i)(p|q|pct|percentile)[ _-]?\d+(\.\d+)?|\d+(th|st|%)?[ _-]?percentile|\d+%|quantiles?.*|"
+    r"min|max|mean|median|avg|"
+    r"average|std|stddev|sd|var|iqr|sum|count|total"
+)
+"""Names of statistics of one measurement."""
+GENERIC = words_of(
+    "median score scores value values result results metric mean avg average objective"
+)
 """Words of results that don't say what was measured."""
 METRICS = (
     SHARES
@@ -70,7 +81,7 @@ METRICS = (
         """
         reward return bleu sacrebleu rouge rougel chrf meteor comet elo likelihood logprob r2
         spearman pearson kendall correlation corr mcc matthews kappa main psnr ssim lpips
-        silhouette ari nmi bertscore wins hypervolume utility fitness yield
+        silhouette ap ari nmi bertscore wins hypervolume utility fitness yield
         """
     )
 )
@@ -109,7 +120,7 @@ ITEMS = re.compile(
 WEAK_FACTORS = words_of(
     """
     epoch epochs step steps iteration iterations iter checkpoint ckpt revision version date round
-    year
+    year frame frames timestep timesteps
     """
 )
 """Words of how far a run was: a factor for a curve, elsewhere where a run stopped."""
@@ -231,6 +242,8 @@ NAME_RULES: tuple[NameRule, ...] = (
     _rule("direction", "higher_is_better", "says which is better"),
     _rule("derived", r"(.*_)?(p_?val(ue)?s?|q_?val(ue)?|p_adj|t_?stat(istic)?|z_?score|chi2)(_.*)?",
           "the result of a test, computed from results"),
+    _rule("derived", r"(vs|versus|rel|relative)(_.+)?|(.*_)?(speedup|slowdown|delta|diff|gain|"
+          r"relative|ratio_to_.*|improvement)", "computed from other results"),
     _rule("derived", r"(.*_)?(ranking|rank_test.*|rank_of.*|avg_rank|mean_rank|average_rank)",
           "a place in an order, computed from results"),
     _rule("repeat", r"(.*_)?(random_state|random_seed|rng_seed)", "it numbers repeats"),
@@ -246,12 +259,13 @@ NAME_RULES: tuple[NameRule, ...] = (
           "keeps books about a run"),
     _rule("book", r"(.*_)?(run|trial|experiment|job|task|model|sweep|study|git|commit|host|user|"
           r"artifact|parent|group)?_?(id|ids|uid|key_id)", "an identifier"),
-    _rule("aggregate", r"(average|avg|mean|overall|total|macro_avg|sum|all)(_(score|perf|acc|"
+    _rule("aggregate", r"w?(average|avg|mean|overall|total|macro_avg|sum|all)(_(score|perf|acc|"
           r"accuracy|performance|of|on|over|rank|\d+|all|tasks|datasets?|benchmarks?))*",
           "sums up other columns"),
     _rule("cost", r"(n_|num_|total_|number_of_)?(param(eter)?s?|trainable_params?)"
           r"(_count|_num|_m|_b)?|param(eter)?_count|model_size|size_(m|g|k)?b|disk_size|(g|m|t)?flops|(g|m)?macs|macts|"
-          r"(image_|text_)?(gmacs|macts|mparams)|downloads|likes|stars",
+          r"(image_|text_)?(gmacs|macts|mparams)|downloads|likes|stars|"
+          r"(n|num|eval|total|train|max)_(timesteps|episodes|frames)",
           "a property, not a result"),
     _rule("text", r"(.*_)?(text|answer|answers|response|responses|resps|completion|completions|"
           r"question|needle|needles|target|gold|reasoning|rationale|message|output|outputs|"
@@ -303,6 +317,8 @@ LANGUAGE = (
 )
 BENCHMARKS = re.compile(rf"(?:{VISION}|{LANGUAGE})(?![a-z])", re.IGNORECASE)
 """How names of well-known benchmarks begin."""
+MODELED = re.compile(r"(?:wikitext|c4|pile|ptb|enwik8)(?![a-z])", re.IGNORECASE)
+"""Of these, texts that language models are measured on by their perplexity."""
 VISION_SETS = re.compile(rf"(?:{VISION})(?![a-z])", re.IGNORECASE)
 MODELS = re.compile(
     r"(?:.*[/_ -])?(?:llama|mistral|mixtral|qwen|gpt|bert|roberta|deberta|electra|t5|opt|pythia|"

@@ -453,8 +453,10 @@ def test_examples_of_the_help_run(repository: Path) -> None:
     """Dear: eighteen commands run as they are printed, some of which build sites."""
     imported = [line for line in examples() if line.startswith("gridatlas import results.csv")]
     # Runs are measured by other tests, sites are served by others, without an end, and other tests
-    # import logs and folders, and write workflows.
-    elsewhere = tuple(f"gridatlas {words}" for words in ("collect", "serve", "import", "new --g"))
+    # import logs and folders, export studies, and write workflows.
+    elsewhere = tuple(
+        f"gridatlas {words}" for words in ("collect", "serve", "import", "export", "new --g")
+    )
     others = [line for line in examples() if not line.startswith(elsewhere)]
     assert len(others) == 14
     [proposed, _, accepted] = imported

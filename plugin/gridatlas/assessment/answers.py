@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -46,11 +46,23 @@ def page_answers(
         digest: A hash of the files that the study was read from: where answers are cached for
             these, nothing is computed. None caches nothing.
     """
+    return _cached(
+        "answers", results, cache_folder, digest, lambda: answers_of(results, checks.results)
+    )
+
+
+def _cached(
+    name: str,
+    results: Results,
+    cache_folder: Path | None,
+    digest: str | None,
+    compute: Callable[[], Mapping[str, Answer]],
+) -> dict[str, Answer]:
     cache = open_cache(cache_folder if digest else None)
-    key = cache_key("answers", _made_by(), results.study.id, digest or "")
+    key = cache_key(name, _made_by(), results.study.id, digest or "")
     entry = cache.get(key)
     if entry is None:
-        found = answers_of(results, checks.results)
+        found = compute()
         entry = {"json": json.dumps({page: asdict(answer) for page, answer in found.items()})}
         cache.put(key, entry)
     # Read back even when fresh: a warm and a cold build then give the same.
@@ -143,8 +155,26 @@ def _places(prepared: Prepared, facet: Factor) -> dict[str, int]:
     return {level.key: labels[level.label] for level in facet.levels if level.label in labels}
 
 
-def grid_answers(results: Results) -> dict[Levels, Answer]:
-    """What each grid supports by itself, by its levels; aggregates and copies have none."""
+def grid_answers(
+    results: Results, cache_folder: Path | None = None, digest: str | None = None
+) -> dict[Levels, Answer]:
+    """What each grid supports by itself, by its levels; aggregates and copies have none.
+
+    Args:
+        digest: As of `page_answers`.
+    """
+    places = {json.dumps(levels): levels for levels in results.grids}
+    found = _cached(
+        "grid answers",
+        results,
+        cache_folder,
+        digest,
+        lambda: {json.dumps(levels): answer for levels, answer in _of_grids(results).items()},
+    )
+    return {places[key]: answer for key, answer in found.items()}
+
+
+def _of_grids(results: Results) -> dict[Levels, Answer]:
     prepared = _prepared(results)
     if prepared is None:
         return {}

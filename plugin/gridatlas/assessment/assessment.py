@@ -71,7 +71,7 @@ class Assessment:
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:
         """What each of its grids supports by itself, by its levels; aggregates have none."""
-        return grid_answers(self.results)
+        return grid_answers(self.results, self.cache, self.digest)
 
     @cached_property
     def agreement(self) -> ReadingAgreement:

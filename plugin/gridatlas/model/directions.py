@@ -30,7 +30,7 @@ HIGHER = words_of(
     hits hit sensitivity specificity jaccard purity bleu sacrebleu rouge rougel chrf meteor
     comet elo likelihood logprob r2 mcc psnr ssim silhouette ari nmi bertscore reward return
     score scores top throughput speedup qps rps flops gflops tflops gops bandwidth fps ips iops
-    rtfx mfu
+    rtfx mfu hfu ap retrieved recovered detected answered solve
     """
 )
 """Words of metrics of which more is better."""
@@ -51,7 +51,8 @@ def words(name: str) -> list[str]:
 def _parts(name: str) -> set[str]:
     """The words, also without a number at their end: `bleu4` is bleu."""
     parts = words(name)
-    return {*parts, *(part.rstrip("0123456789") for part in parts)}
+    plural = (part[:-1] for part in parts if part.endswith("s") and len(part) > 3)
+    return {*parts, *plural, *(part.rstrip("0123456789") for part in parts)}
 
 
 def direction_of(name: str, unit: str = "") -> tuple[Better | None, str]:
@@ -64,9 +65,9 @@ def direction_of(name: str, unit: str = "") -> tuple[Better | None, str]:
         return "lower", f"“{min(lower)}” in its name"
     if higher:
         return "higher", f"“{min(higher)}” in its name"
-    if unit in LOWER_UNITS:
+    if unit.partition("/")[0] in LOWER_UNITS:
         return "lower", f"its unit is {unit}"
-    if re.search(r"\w/(s|sec|second)$", unit):
+    if re.search(r"\w/(s|sec|second)$", unit) or {*words(unit)} & HIGHER:
         return "higher", f"its unit is {unit}"
     return None, "nothing says which values are better (--better)"
 

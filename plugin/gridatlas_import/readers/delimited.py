@@ -5,19 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
 from gridatlas.data.tables import CsvError, clean_cell, clean_column, split_csv
+from gridatlas.model.format import many
 from gridatlas.model.problems import quote
 from gridatlas_import.files import File
-from gridatlas_import.headings import table_of_rows, two_lines
+from gridatlas_import.headings import has_two_lines, table_of_rows
 from gridatlas_import.markup import is_rule, without_latex
-from gridatlas_import.readers.latex import is_latex, read_latex
+from gridatlas_import.numerals import looks_like_number
+from gridatlas_import.readers import latex
+from gridatlas_import.readers.latex import is_latex
 from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 
 ENDINGS = (".csv", ".tsv", ".txt")
+_COMMENTS = ("#", "%", "//")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 
@@ -30,7 +35,7 @@ def read(file: File) -> RawTable:
     text, encoding_note = file.decoded()
     name = file.name
     if is_latex(text):
-        return read_latex(text, name)
+        return latex.read(file)
     first, _, rest = text.partition("\n")
     declared = re.fullmatch(r"sep=(.)", first.strip(" \r"))  # Excel's own line
     separator = declared[1] if declared else _separator(text)
@@ -43,6 +48,8 @@ def read(file: File) -> RawTable:
             "quotes in pairs",
             'double the quotes within a quoted value ("") and close each one',
         ) from None
+    skipped = _before_the_table(rows)
+    rows, lines = rows[skipped:], lines[skipped:]
     if len(rows) < 2:
         raise CannotImport(
             f"{name}, which " + ("has only a header" if rows else "is empty"),
@@ -60,34 +67,59 @@ def read(file: File) -> RawTable:
             "columns that are separated by commas, semicolons, tabs or bars",
             "export it as CSV",
         )
-    double = two_lines([rows[0][:width], *(row[:width] for row in rows[1:6] if len(row) >= width)])
-    if double is not None:
-        given = [row[:width] for row in rows[: double.lines]]
-        body, left, reported = _rows(
-            rows[double.lines :], lines[double.lines :], whole_header, width, separator
-        )
-        found = table_of_rows(
-            f"text table, {_SEPARATORS.get(separator, quote(separator))} between values",
-            [*([*map(clean_cell, row)] for row in given), *body],
-            [f"{name}:{line + before}" for line in (*lines[: double.lines], *left)],
-            tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),
-        )
-        return replace(found, semicolons=separator == ";")
-    columns, notes = unique_names(header)
-    if all(_is_number(value) for value in header if value):
-        notes.append("the header is all numbers; is it missing? The first line counts as header")
+    notes = [f"{many(skipped, 'line')} before the table skipped"] if skipped else []
+    form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
+    form = f"{form}, {encoding_note}" if encoding_note else form
+    beginning = [row[:width] for row in rows[:9] if len(row) >= width]
+    several = has_two_lines([[*map(clean_cell, row)] for row in beginning])
     rows, lines, reported = _rows(rows[1:], lines[1:], whole_header, width, separator)
     if "\\" in text:
         rows = [[*map(without_latex, row)] for row in rows]
-    form = f"text table, {_SEPARATORS.get(separator, quote(separator))} between values"
+    places = [f"{name}:{line + before}" for line in lines]
+    left = tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported)
+    if several:
+        found = table_of_rows(form, [header, *rows], [name, *places], left)
+        return replace(found, semicolons=separator == ";", notes=(*notes, *found.notes))
+    if _has_no_header(header, rows):
+        rows, places = [header, *rows], [f"{name}:{before + skipped + 1}", *places]
+        header = [f"column_{at}" for at in range(1, width + 1)]
+        notes.append("the first line has values, as those below; columns are numbered")
+    columns, more = unique_names(header)
+    if all(_is_number(value) for value in header if value):
+        more.append("the header is all numbers; is it missing? The first line counts as header")
+    texts = map(clean_column, by_columns(columns, rows).values())
     return RawTable(
-        f"{form}, {encoding_note}" if encoding_note else form,
-        dict(zip(columns, map(clean_column, by_columns(columns, rows).values()), strict=True)),
-        [f"{name}:{line + before}" for line in lines],
-        tuple(Reported(f"{name}:{line + before}", why, bad) for line, why, bad in reported),
-        tuple(notes),
+        form,
+        dict(zip(columns, texts, strict=True)),
+        places,
+        left,
+        (*notes, *more),
         semicolons=separator == ";",
     )
+
+
+def _has_no_header(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line is a row: its texts stand below it, and its numbers have decimals."""
+    numbers = [at for at, text in enumerate(header) if looks_like_number(text) and "." in text]
+    texts = [at for at, text in enumerate(header) if not looks_like_number(text)]
+    below = all(any(row[at] == header[at] for row in rows) for at in texts[:1])
+    return (
+        bool(numbers and texts)
+        and below
+        and all(looks_like_number(row[at]) for row in rows[:20] for at in numbers)
+    )
+
+
+def _before_the_table(rows: Sequence[Sequence[str]]) -> int:
+    """How many lines stand before a table: comments, notes with fewer fields than it, blanks."""
+    widths = Counter(sum(map(bool, map(str.strip, row))) for row in rows[1:60])
+    usual = max((width for width in widths if width > 1), key=lambda w: widths[w], default=0)
+    for at, row in enumerate(rows[:60]):
+        filled = sum(map(bool, map(str.strip, row)))
+        comment = row and row[0].lstrip().startswith(_COMMENTS) and filled < usual
+        if not comment and (filled > 1 or usual < 3):
+            return at
+    return 0
 
 
 def _beyond(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
@@ -114,6 +146,8 @@ def _rows(
         values = [*map(clean_cell, raw)]
         if not any(values):
             reported.append((line, "an empty row", False))
+        elif width > 2 and values[0] and not any(values[1:]) and len(values) < width:
+            reported.append((line, f"a note: {quote(values[0], 60)}", False))
         elif is_rule(values[0]) and not any(values[1:]):
             reported.append((line, "a rule", False))
         elif values == header:
@@ -145,10 +179,12 @@ def _separator(text: str) -> str:
                     break
         except csv.Error:
             pass
-        if not widths or widths[0] < 2:
+        if not widths:
             continue
-        alike = sum(width == widths[0] for width in widths) / len(widths)
+        usual, times = Counter(widths).most_common(1)[0]
+        alike = times / len(widths)
         # Of two that fit alike the header decides: it has no decimal commas.
-        if (alike, widths[0]) > most and (alike > 0.5 or not most[1]):
-            best, most = separator, (alike, widths[0])
+        first = widths[0] if widths[0] > 1 else usual
+        if usual > 1 and (alike, first) > most and (alike > 0.5 or not most[1]):
+            best, most = separator, (alike, first)
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -133,7 +134,9 @@ def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
         for at, (keys, row) in enumerate(rows)
     ]
     table = table_of(records, "JSON by rows")
-    return replace(table, origins=tuple(name for name in columns if name in table.columns))
+    return replace(
+        table, origins=tuple(name for name in columns if name in table.columns and name != "model")
+    )
 
 
 def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequence[str]]]:
@@ -146,7 +149,7 @@ def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequen
                 for at, position in enumerate(zip(*split, strict=True))
                 for part in text_columns(position, f"part_{at + 1}")
             ]
-            if len(found) > 1:
+            if len(found) > 1 and _are_crossed([values for _, values, _ in found]):
                 return [(name, values) for name, values, _ in found]
     parts = [*text_columns(texts, "key")]
     named = [(name, values) for name, values, is_named in parts if is_named]
@@ -154,6 +157,12 @@ def _columns_of_keys(texts: Sequence[str], level: int) -> list[tuple[str, Sequen
         return named
     guessed = guess_name(texts, "task" if level == 0 or len({*texts}) > 1 else "key")
     return [(guessed, texts)]
+
+
+def _are_crossed(parts: Sequence[Sequence[str]]) -> bool:
+    """Whether parts of names are factors: of their combinations at least half are there."""
+    possible = math.prod(len({*values}) for values in parts)
+    return 2 * len({*zip(*parts, strict=True)}) >= possible
 
 
 def _columns(tree: Mapping[str, list[Any]], name: str) -> RawTable:

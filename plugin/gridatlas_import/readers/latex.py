@@ -3,19 +3,27 @@ r"""Tables of LaTeX: rows that end with `\\`, cells between ampersands."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from gridatlas.model.problems import quote
 from gridatlas_import.files import File
-from gridatlas_import.headings import table_of_rows
-from gridatlas_import.markup import is_rule, without_latex
-from gridatlas_import.rows import CannotImport, RawTable, Reported
+from gridatlas_import.headings import PrintedTable, Spans, chosen_table
+from gridatlas_import.markup import without_latex
+from gridatlas_import.rows import RawTable
 
 ENDINGS = (".tex",)
-_SPAN = re.compile(r"\\multicolumn\{(\d+)\}")
+_CAPTION = re.compile(r"\\caption\*?(?:\[[^\]]*\])?\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
+_DOWN = re.compile(r"\\multirow\*?(?:\[[^\]]*\])?\{(-?\d{1,4})\}")
+_WIDEST = 1000
+_SPAN = re.compile(r"\\multicolumn\{(\d{1,4})\}")
 _AMPERSAND = re.compile(r"(?<!\\)&")
 _RULES = re.compile(
-    r"^(\s*\\[a-z]+rule(\[[^\]]*\]|\([^)]*\)|\{[^}]*\})*|\s*\\[hc]line(\{[^}]*\})?|\s*\\addlinespace(\[[^\]]*\])?)+"
+    r"\\(?:[a-z]+rule|[hc]line|addlinespace)(?:\[[^\]]*\]|\([^)]*\)|\{[^}]*\})*"
+    r"|\\(?:rowcolor|arrayrulecolor)(?:\[[^\]]*\])?\{[^}]*\}"
 )
+_ROW_END = re.compile(r"\\\\(?:\[[^\]\n]{0,20}\])?|\\tabularnewline")
+_BEGIN = re.compile(r"\\begin\{(tabular\w*|array|longtable)\*?\}")
+_END = re.compile(r"\\end\{(tabular\w*|array|longtable)\*?\}")
+_COLUMNS = re.compile(r"^\s*(\[[^\]]*\])?(\{(?:[^{}]|\{[^{}]*\})*\}\s*)+")
 _COMMENT = re.compile(r"(?<!\\)%.*")
 
 
@@ -27,72 +35,46 @@ def is_latex(text: str) -> bool:
 
 
 def read(file: File) -> RawTable:
-    """The first table of a LaTeX file."""
-    return read_latex(file.text, file.name)
-
-
-def read_latex(text: str, name: str) -> RawTable:
-    """The first table of a LaTeX file.
+    """The table of a LaTeX file, or the one that is asked for.
 
     Raises:
-        CannotImport: For a text without one.
+        CannotImport: For a file without one, or with several of which none is named.
     """
-    begin = re.search(r"\\begin\{(tabular\w*|array|longtable)\*?\}", text)
-    before = 0
-    if begin:
-        end = re.search(r"\\end\{(tabular\w*|array|longtable)\*?\}", text[begin.end() :])
-        before = text[: begin.end()].count("\n")
-        text = text[begin.end() : begin.end() + end.start() if end else len(text)]
-        text = re.sub(r"^\s*(\[[^\]]*\])?(\{(?:[^{}]|\{[^{}]*\})*\}\s*)+", "", text)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    pending, first = "", 0
-    for number, source in enumerate(text.splitlines(), before + 1):
-        line = _COMMENT.sub("", source)
-        line = _RULES.sub("", line) if is_rule(line) else line
-        first = first if pending.strip() else number
-        pending += f" {line}"
-        if re.search(r"\\\\(\[.*?\])?\s*$", line):
-            cells = _cells(re.sub(r"\\\\(\[.*?\])?\s*$", "", pending))
-            if any(cells) and not (len(cells) > 2 and len(set(cells)) == 1):  # no section's title
-                rows.append(cells)
-                lines.append(first)
-            pending = ""
-    if len(rows) < 2:
-        raise CannotImport(
-            f"{name}, which has no table",
-            r"rows that end with \\, and cells between ampersands",
-            "name another file",
-        )
-    rows = _below_multirow(rows, text)
-    width = len(rows[0])
-    good = [at for at, row in enumerate(rows) if len(row) == width]
-    reported = [
-        Reported(f"{name}:{lines[at]}", f"{len(rows[at])} cells in {width} columns: "
-                 f"{quote(' & '.join(rows[at]))}", bad=sum(map(bool, rows[at])) > 1)
-        for at in range(len(rows)) if at not in good
-    ]  # fmt: skip
-    places = [f"{name}:{lines[at]}" for at in good]
-    return table_of_rows("LaTeX table", [rows[at] for at in good], places, tuple(reported))
+    text = "\n".join(_COMMENT.sub("", line) for line in file.text.splitlines())
+    begins = [*_BEGIN.finditer(text)]
+    tables, before = [], 0
+    for at, begin in enumerate(begins):
+        rest = text[begin.end() : begins[at + 1].start() if at + 1 < len(begins) else len(text)]
+        end = _END.search(rest)
+        body = _COLUMNS.sub("", rest[: end.start()] if end else rest)
+        skipped = text[: begin.end()].count("\n") + rest.count("\n") - body.count("\n")
+        skipped -= rest[end.start() :].count("\n") if end else 0
+        # A caption stands above the table, or between it and the end of its float.
+        after = (rest[end.end() :] if end else "").partition("\\end{table")[0]
+        captions = _CAPTION.findall(text[before : begin.start()]) or _CAPTION.findall(after)
+        titles = [without_latex(caption) for caption in captions[-1:]]
+        tables.append(_table(body, skipped + 1, titles))
+        before = begin.end() + (end.end() if end else 0)
+    if not begins:
+        tables = [_table(text, 1, ())]
+    return chosen_table("LaTeX table", [table for table in tables if len(table.rows) > 1], file)
 
 
-def _cells(row: str) -> list[str]:
-    cells: list[str] = []
-    for cell in _AMPERSAND.split(row):
-        span = _SPAN.search(cell)
-        text = without_latex(cell).strip()
-        cells += [text] * (int(span[1]) if span else 1)
-    return cells
-
-
-def _below_multirow(rows: list[list[str]], text: str) -> list[list[str]]:
-    """Rows whose first cells stand for those below them, where a cell spans several rows."""
-    if "\\multirow" not in text:
-        return rows
-    found = [rows[0]]
-    for row in rows[1:]:
-        above = found[-1]
-        first = next((at for at, cell in enumerate(row) if cell), 0)
-        filled = len(found) > 1 and len(row) == len(above) and first <= 1
-        found.append([*above[:first], *row[first:]] if filled else row)
-    return found
+def _table(text: str, line: int, titles: Sequence[str]) -> PrintedTable:
+    spans = Spans()
+    for part in _ROW_END.split(_RULES.sub("", text)):
+        blank = len(part) - len(part.lstrip())
+        first = line + part[:blank].count("\n")
+        line += part.count("\n")
+        cells = _AMPERSAND.split(part)
+        if len(cells) < 2 and not _SPAN.search(part):
+            continue
+        spans.begin_row(first)
+        place = 0
+        for cell in cells:
+            across, down = _SPAN.search(cell), _DOWN.search(cell)
+            columns = min(int(across[1]), _WIDEST) if across else 1
+            rows = min(int(down[1]), _WIDEST) if down else 1
+            spans.put_at(place, without_latex(cell).strip(), columns, rows)
+            place += columns
+    return spans.table(titles)

@@ -207,6 +207,20 @@ def test_at_a_terminal_it_asks(
     assert (here / "data").exists() == exists
 
 
+@pytest.mark.parametrize("answer", ["lower", None])
+def test_at_a_terminal_it_asks_what_is_better_where_nothing_says_it(
+    here: Path, monkeypatch: pytest.MonkeyPatch, answer: str | None
+) -> None:
+    asked = []
+    monkeypatch.setattr(import_, "_confirm", lambda question: True)
+    monkeypatch.setattr(import_, "_better", lambda metric: asked.append(metric) or answer)
+    put(here, "loud.csv", "lr,bs,acc\n1,1,0.5\n1,2,0.6\n2,1,0.7\n2,2,0.8\n")
+    put(here, "silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n")
+    assert run("loud.csv").exit_code == run("silent.csv").exit_code == 0
+    assert asked == ["S"]
+    assert load(here / "data")["silent"].study.metric.better == answer
+
+
 RANDOM = "lr,depth,width,acc\n" + "".join(
     f"{at * 7 % 11},{at * 5 % 13},{at * 3 % 7},0.{at + 10}\n" for at in range(40)
 )
@@ -643,7 +657,8 @@ def test_one_of_several_markdown_tables_is_named(here: Path) -> None:
     assert result.exit_code == 2
     assert result.output == (
         "Error: nothing was imported\n"
-        "  found:    t.md with 2 tables: 1 (x, y, acc), 2 (x, y, acc)\n"
+        "  found:    t.md with 2 tables of numbers: 1 (2 rows: x, y, acc: 1, 2, 0.5), "
+        "2 (2 rows: x, y, acc: 1, 2, 0.7)\n"
         "  expected: the number of one of them\n"
         "  fix:      add --table 1, or another number\n"
     )
@@ -994,7 +1009,7 @@ SEEN: dict[str, tuple[str, list[str], str]] = {
     "unit at the end": (
         "step_time_ms",
         ["1,234.5", "2.5"],
-        "metric: {name: Step time ms, column: step_time_ms, unit: ms, better: lower}",
+        "metric: {name: Step time, column: step_time_ms, unit: ms, better: lower}",
     ),
     "many decimals": (
         "score",
@@ -1230,17 +1245,17 @@ def test_wrong_rows_stop_the_import_and_are_all_listed(here: Path) -> None:
     assert result.exit_code == 1
     tail = result.output.partition("7 rows read\n")[2]
     assert tail == (
-        "  = 1 cell\n"
+        "  = 2 cells\n"
         "  + 0 repeats of these cells\n"
-        "  + 6 reported\n"
+        "  + 5 reported\n"
+        "1 row without a value (abc): t.csv:7\n"
         "  left out: an empty row: t.csv:6\n"
         '  wrong: 3 values in 5 columns: "2,1,0.5": t.csv:4\n'
         "  wrong: its cell is already at t.csv:2 (y 1, x 1): t.csv:3\n"
         "  wrong: no level of y (--fill TEXT names it): t.csv:5\n"
-        '  wrong: "abc" in acc, which is no number: t.csv:7\n'
         "  wrong: 3 successes of 2: t.csv:8\n"
         "Error: nothing was imported\n"
-        "  found:    5 wrong rows, listed above\n"
+        "  found:    4 wrong rows, listed above\n"
         "  expected: rows that are cells\n"
         "  fix:      correct them, or leave them out with --skip; if they are repeats of a "
         "measurement, add --repeats rows, or --repeats with the column that numbers them; if "
@@ -1253,10 +1268,13 @@ def test_wrong_rows_can_be_left_out(here: Path) -> None:
     put(here, "t.csv", BAD)
     result = run("t.csv", "--x", "x", "--y", "y", "--metric", "acc", "--skip")
     assert result.exit_code == 0, result.output
-    assert written(here, "t")[1:] == [["1", "1", "0.5", "2", "1", "t.csv:2"]]
+    assert written(here, "t")[1:] == [
+        ["1", "1", "0.5", "2", "1", "", "t.csv:2"],
+        ["2", "1", "", "2", "1", "“abc” in the source", "t.csv:7"],
+    ]
     result = run("t.csv", "--x", "x", "--y", "y", "--metric", "acc", "--skip", "--repeats", "rows",
                  "--fill", "none", "--study", "filled")  # fmt: skip
-    assert "  = 2 cells\n  + 1 repeat of these cells\n  + 4 reported\n" in result.output
+    assert "  = 3 cells\n  + 1 repeat of these cells\n  + 3 reported\n" in result.output
     assert "repeat: replicate}\n" in (here / "data/filled/study.yml").read_text("utf-8")
 
 

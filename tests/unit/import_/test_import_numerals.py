@@ -93,7 +93,7 @@ def test_no_value(text: str) -> None:
     assert is_absent(text)
 
 
-@pytest.mark.parametrize("text", ["0", "0.0", "no", "a", "--"])
+@pytest.mark.parametrize("text", ["0", "0.0", "no", "a"])
 def test_not_no_value(text: str) -> None:
     assert not is_absent(text)
 
@@ -111,7 +111,7 @@ def test_what_a_spreadsheet_writes_is_read_as_it_was(number: Decimal, space: str
 
 
 @pytest.mark.parametrize(
-    "text", ["", " 1", "+1", ".5", "5.", "1e3", "1,0", "1\n2", "٣", "nan", "--1"]
+    "text", ["", " 1", "+1", ".5", "5.", "1e", "1,0", "1\n2", "٣", "nan", "--1"]
 )
 def test_one_other_text_makes_numbers_not_plain(text: str) -> None:
     assert are_plain_numbers(["1", "-2.50", "007"])

@@ -1,0 +1,225 @@
+"""Cells with a unit, such as `26.21us`, `181 t/s` and `2m23s`: their numbers in one unit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from statistics import median
+
+from gridatlas.model.problems import join_names
+from gridatlas_import.numerals import (
+    are_plain_numbers,
+    is_absent,
+    looks_like_number,
+    number_text,
+    plain,
+)
+from gridatlas_import.rows import RawTable, Reported
+
+_SIZES: Mapping[str, Mapping[str, Decimal]] = {
+    "time": dict(
+        zip(
+            ("ns", "µs", "ms", "s", "min", "h"),
+            map(Decimal, ("1e-9", "1e-6", "1e-3", "1", "60", "3600")),
+            strict=True,
+        )
+    ),
+    "size": {
+        unit: Decimal(base) ** power
+        for base, units in (
+            (1000, ("B", "kB", "MB", "GB", "TB")),
+            (1024, ("", "KiB", "MiB", "GiB")),
+        )
+        for power, unit in enumerate(units)
+        if unit
+    },
+    "work": {
+        f"{prefix}FLOPS": Decimal(1000) ** at for at, prefix in enumerate(("", "M", "G", "T"))
+    },
+}
+"""Units that are converted into one another, by dimension, with their sizes."""
+_SPELLINGS = {
+    "us": "µs", "μs": "µs", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min",
+    "minutes": "min", "hours": "h", "hr": "h", "kb": "kB", "KB": "kB", "mb": "MB", "gb": "GB",
+    "tok/s": "t/s", "tokens/s": "t/s", "tokens/sec": "t/s", "token/s": "t/s", "tk/s": "t/s",
+    "FLOP/s": "FLOPS", "GFLOP/s": "GFLOPS", "TFLOP/s": "TFLOPS", "GFlops": "GFLOPS",
+    "TFlops": "TFLOPS", "X": "x", "×": "x",
+}  # fmt: skip
+_RATE = (
+    r"(?:(?:[kMG]?(?:t|tok|tokens?|req|it|iter|img|imgs|images?|samples?|ops|rows?|queries)|"
+    r"[KMGTkmg]?i?[Bb]|[kMG]?b)/s(?:ec)?)"
+)
+RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")
+"""A speed's unit, at the end of a name."""
+UNIT = re.compile(
+    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|[MGT]?FLOP(?:S|/s)|[GT]Flops|"
+    r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
+)
+_NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
+_QUANTITY = re.compile(
+    rf"(?P<about>[~≈∼]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>{UNIT.pattern}|)"
+    rf"(?:\s*(?:±|\+/-)\s*(?P<margin>{_NUMBER})\s*(?:{UNIT.pattern}|))?(?P<note>\s*\([^()]*\))?"
+)
+_CLOCK = re.compile(
+    r"(?:(\d+)\s?h)?\s*(?:(\d+)\s?m(?:in)?)?\s*(?:(\d+(?:\.\d+)?)\s?s)?|(\d+):(\d\d):(\d\d)"
+)
+_TIMES = re.compile(r"(\d+(?:\.\d+)?)([kKMG])")
+_THOUSANDS = {"k": 1000, "K": 1000, "M": 10**6, "G": 10**9}
+SIGNATURES: Sequence[tuple[frozenset[str], Mapping[str, str]]] = (
+    (frozenset(("command", "mean", "stddev", "median", "user", "system")),
+     dict.fromkeys(("mean", "stddev", "median", "user", "system", "min", "max"), "s")),
+    (frozenset(("build_commit", "model_type", "avg_ns", "avg_ts")),
+     {"avg_ns": "ns", "stddev_ns": "ns", "avg_ts": "t/s", "stddev_ts": "t/s"}),
+    (frozenset(("fullname", "stats.mean", "stats.stddev", "stats.rounds")),
+     dict.fromkeys((f"stats.{name}" for name in ("mean", "stddev", "median", "min", "max", "iqr",
+                                                 "q1", "q3")), "s")),
+)  # fmt: skip
+"""Columns by which a program's table is known (hyperfine, llama-bench, pytest-benchmark), and its
+units."""
+_MOST = Decimal("0.8")
+"""Share of a column's cells from which on it is one of quantities."""
+
+
+def holds_number(text: str) -> bool:
+    """Whether a text is a number, with or without a unit."""
+    return looks_like_number(text) or _quantity(plain(text)) is not None
+
+
+def in_one_unit(table: RawTable) -> RawTable:
+    """The table with numbers where columns have quantities, and the unit of each such column."""
+    table = _with_own_units(table)
+    columns, units, notes = dict(table.columns), dict(table.units), [*table.notes]
+    units |= next((units for names, units in SIGNATURES if names <= columns.keys()), {})
+    for name, texts in table.columns.items():
+        counts = Counter(texts)
+        named = re.search(rf"(?:^|_){units.get(name, '')}$", name)
+        if (
+            units.get(name) in _SIZES["time"]
+            and not named
+            and all(number_text(text, "point") for text in counts if text)
+        ):
+            found = _scaled(counts, units[name])
+        else:
+            found = _quantities(counts)
+        if found is None:
+            continue
+        new, unit, note = found
+        columns[name] = [*map(new.__getitem__, texts)]
+        units[name] = unit
+        notes += [f"{name}: {note}"] if note else []
+    return replace(table, columns=columns, units=units, notes=tuple(notes))
+
+
+def _with_own_units(table: RawTable) -> RawTable:
+    """A table whose times have their units in a column beside them, with these in their cells."""
+    for name, texts in table.columns.items():
+        of_times = re.fullmatch(r"(?:.*\.)?time_units?", name)
+        if not of_times or not all(not text or UNIT.fullmatch(text) for text in {*texts}):
+            continue
+        columns = {
+            other: [f"{value} {unit}".strip() for value, unit in zip(values, texts, strict=True)]
+            if re.search(r"(?:^|[._])time$", other) else values
+            for other, values in table.columns.items() if other != name
+        }  # fmt: skip
+        without = [row for row, text in enumerate(texts) if not text]
+        found = replace(table, columns=columns)
+        left = [Reported(table.places[row], "no time, as of complexity") for row in without]
+        rows = [row for row, text in enumerate(texts) if text]
+        return replace(found.with_rows(rows), reported=(*table.reported, *left))
+    return table
+
+
+def _scaled(counts: Counter[str], unit: str) -> tuple[dict[str, str], str, str] | None:
+    """Numbers of a known unit of time in the one in which people say them; None as they are."""
+    values = {text: Decimal(text) for text in counts if text}
+    best = _best_unit([*values.values()], _SIZES["time"], unit)
+    if best == unit:
+        return None
+    factor = _SIZES["time"][unit] / _SIZES["time"][best]
+    new = {text: _text(value * factor) for text, value in values.items()} | {"": ""}
+    return new, best, f"{unit} in the source, {best} here"
+
+
+def _best_unit(values: Sequence[Decimal], sizes: Mapping[str, Decimal], given: str) -> str:
+    """The unit in which the median has one to three digits before its point."""
+    middle = median(abs(value) for value in values) * sizes[given] if values else Decimal(0)
+    fitting = [unit for unit, size in sizes.items() if size <= middle < 1000 * size]
+    fitting = [unit for unit in fitting if unit not in ("min", "h")] or fitting
+    return given if not fitting or given in fitting else fitting[-1]
+
+
+def _text(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _quantities(counts: Counter[str]) -> tuple[dict[str, str], str, str] | None:
+    """Each text as a number, the unit of all, and what is to be said; None for other columns."""
+    if not any(map(str.isdigit, "".join(list(counts)[:50]))) or are_plain_numbers(counts):
+        return None
+    found: dict[str, tuple[Decimal, str, str]] = {}
+    rest: list[str] = []
+    special = False
+    for text in counts:
+        parsed = _quantity(plain(text))
+        if parsed is not None:
+            found[text] = parsed[:3]
+            special = special or bool(parsed[1]) or parsed[3]
+        elif not is_absent(text):
+            rest.append(text)
+    units = Counter(unit for _, unit, _ in found.values() if unit)
+    number, others = (sum(counts[text] for text in group) for group in (found, rest))
+    if not special or number < _MOST * (number + others):
+        return None
+    kinds = {kind for kind, sizes in _SIZES.items() for unit in units if unit in sizes}
+    if len(units) > 1 and (len(kinds) != 1 or any(u not in _SIZES[min(kinds)] for u in units)):
+        return None
+    unit = next(iter(units), "")
+    if unit in ("B", "M", "h", "min") and len(counts) * 2 < sum(counts.values()):
+        return None
+    if len(units) > 1:
+        sizes = _SIZES[min(kinds)]
+        base = [
+            value * sizes[unit] / sizes[units.most_common(1)[0][0]]
+            for value, unit, _ in found.values()
+            if unit
+        ]
+        unit = _best_unit(base, sizes, units.most_common(1)[0][0])
+        factors = {own: sizes[own] / sizes[unit] for own in units}
+    else:
+        factors = {}
+    new = {text: text for text in counts}
+    for text, (value, own, margin) in found.items():
+        factor = factors.get(own, Decimal(1))
+        new[text] = _text(value * factor) if factor != 1 else f"{value:f}"
+        new[text] += f" ± {_text(Decimal(margin) * factor)}" if margin else ""
+    notes = [f"{join_names(units)} in the source, {unit} here"] if len(units) > 1 else []
+    about = [text for text in found if text.lstrip()[:1] in "~≈∼"]
+    notes += [f"{join_names(about, 3)} in the source, as if exact"] if about else []
+    bare = [text for text, (_, own, _) in found.items() if units and not own]
+    notes += [f"{join_names(bare, 3)} without a unit, taken for {unit}"] if bare else []
+    return new, unit, "; ".join(notes)
+
+
+def _quantity(text: str) -> tuple[Decimal, str, str, bool] | None:
+    """Number, unit and margin of a text, and whether it is more than a plain number."""
+    match = _QUANTITY.fullmatch(text)
+    if match:
+        unit = _SPELLINGS.get(match["unit"], match["unit"]).replace("/sec", "/s")
+        note = (match["note"] or "").strip(" ()")
+        if note and not unit and re.fullmatch(r"[\d.,]+%?", note):
+            return None  # a spread
+        value = Decimal(re.sub("[ ,]", "", match["number"]))
+        return value, unit, match["margin"] or "", bool(match["about"] or note)
+    clock = _CLOCK.fullmatch(text)
+    if clock and any(clock.groups()):
+        hours, minutes, seconds = (clock[1] or clock[4], clock[2] or clock[5], clock[3] or clock[6])
+        total = 3600 * int(hours or 0) + 60 * int(minutes or 0) + Decimal(seconds or 0)
+        return Decimal(total), "s", "", True
+    thousands = _TIMES.fullmatch(text)
+    if thousands:
+        return Decimal(thousands[1]) * _THOUSANDS[thousands[2]], "", "", False
+    return None

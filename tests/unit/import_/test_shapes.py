@@ -1,0 +1,241 @@
+"""Tables as people publish them: leaderboards, units in cells, HTML, LaTeX, sections, sums."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gridatlas.cli.main import main
+from gridatlas_import.frames import table_of_frame
+from gridatlas_import.markup import without_tags
+
+BOARD = """\
+model,Avg. WER,RTFx,Size (B),License,Cafe WER,Office WER,Street WER,Car WER
+alpha,6.1,520.1,2,Open,8.1,4.2,6.5,5.6
+beta,5.5,-1,-1,Closed,7.3,3.9,5.7,5.1
+gamma,7.9,90.4,1.5,Open,9.8,6.6,8.1,7.1
+"""
+UNITS = """\
+# Links
+
+| Program | ld.a | ld.b | ld.c |
+|---------|------|------|------|
+| small   | 930ms | 1.2s | 410ms |
+| middle  | 4.1s | 3.30s | 1.15s |
+| large   | N/A | 7.4s | 2.85s |
+"""
+HTML = """\
+<h2>Detectors, AP</h2>
+<table>
+<tr><th rowspan="2">Backbone</th><th colspan="2">day<br/>light</th><th colspan="2">night</th></tr>
+<tr><th>short</th><th>long</th><th>short</th><th>long</th></tr>
+<tr><td colspan="5"><b>Convolutions</b></td></tr>
+<tr><td><a href="a">C50</a></td><td>35.7</td><td>38.4<sup>1</sup></td><td>25.7</td>
+<td>28.4</td></tr>
+<tr><td>C101</td><td><b>39.1</b></td><td>41.1</td><td>-</td><td>31.1</td></tr>
+<tr><td>Average</td><td>37.4</td><td>39.75</td><td>25.7</td><td>29.75</td></tr>
+</table>
+"""
+LATEX = r"""
+\begin{table} \caption{Accuracy (\%), mean $\pm$ standard deviation over 5 seeds.}
+\begin{tabular}{llcc} \toprule
+\multirow{2}{*}{Backbone} & \multirow{2}{*}{Method} & \multicolumn{2}{c}{Digits} \\
+\cmidrule(lr){3-4}
+ & & clean & noisy \\ \midrule % the body
+\multirow{2}{*}{Small} & plain & 59.9 $\pm$ 0.4 & 55.5 $\pm$ 0.5 \\
+ & mixed & \textbf{62.8} $\pm$ 0.4 & 58.2 $\pm$ 0.6 \\ \midrule
+\multirow{2}{*}{Large} & plain & 68.2 $\pm$ 0.4 & 62.9 $\pm$ 0.5 \\
+ & mixed & 70.8 $\pm$ 0.4 & -- \\ \bottomrule
+\end{tabular} \end{table}
+"""
+LOAD = """\
+benchmark,name,lines,duration
+""" + "".join(
+    f"{task},{tool},39,{base}.{at}{at + 3}7\n"
+    for task in ("words", "lines", "bytes")
+    for base, tool in enumerate(("fast", "slow"), 1)
+    for at in range(3)
+)
+KEYED = json.dumps(
+    {
+        f"org/model-{at}": {
+            "link": "https://example.org",
+            "pass@1": {"easy": 81.7 - at, "hard": 40.5 - at},
+            "size": at + 1.0,
+        }
+        for at in range(4)
+    }
+)  # fmt: skip
+COUNTS = "model,task,correct,total\n" + "".join(
+    f"{model},{task},{40 + 3 * at},{100 + 20 * (task == 'b')}\n"
+    for at, (model, task) in enumerate((m, t) for m in "xyz" for t in "ab")
+)
+NOTED = """\
+# Rig 2
+
+Device,matmul,conv
+one,1.5 TFLOPS,2.5 TFLOPS
+two,1.9 TFLOPS,2.9 TFLOPS
+three,2.9 TFLOPS,3.9 TFLOPS
+Measured at night.
+"""
+SHOTS = """\
+| Model | A-Eval | Sums | Code |
+|-------|--------|------|------|
+|       | 5-shot | 8-shot | 0-shot |
+| a-7b  | 46.8   | 16.7 | 12.8 |
+| b-7b  | 55.0   | 29.6 | ----- |
+| c-7b  | 62.6   | 42.2 | 22.6 |
+"""
+STACKED = """\
+Model,Task,acc
+small,one,0.51
+,two,0.52
+large,one,0.61
+,two,0.62
+"""
+
+
+def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any]:
+    (folder / name).write_text(text, "utf-8")
+    command = ["import", str(folder / name), "--dry-run", "--format", "json", *options]
+    answer: dict[str, Any] = json.loads(CliRunner().invoke(main, command).output)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("board.csv", BOARD,
+         {"x": "columns", "y": "model", "better": "lower", "cells": 12,
+          "columns": ["Cafe WER", "Office WER", "Street WER", "Car WER"]}),
+        ("links.md", UNITS,
+         {"x": "columns", "y": "Program", "better": "lower", "unit": "s", "cells": 8}),
+        ("detectors.html", HTML, {"y": "Backbone", "better": "higher", "cells": 7}),
+        ("paper.tex", LATEX, {"better": "higher", "unit": "%", "spread": ["±"], "cells": 7}),
+        ("load.csv", LOAD,
+         {"x": "benchmark", "y": "name", "metric": "duration", "repeats": ["rows"],
+          "better": "lower"}),
+        ("keyed.json", KEYED,
+         {"x": "columns", "y": "model", "better": "higher",
+          "columns": ["pass@1.easy", "pass@1.hard"]}),
+        ("counts.csv", COUNTS, {"metric": "correct/total", "better": "higher", "cells": 6}),
+        ("rig.csv", NOTED, {"x": "columns", "y": "Device", "unit": "TFLOPS", "better": "higher"}),
+        ("stacked.csv", STACKED, {"x": "Model", "y": "Task", "cells": 4}),
+        ("shots.md", SHOTS,
+         {"y": "Model", "columns": ["A-Eval 5-shot", "Sums 8-shot", "Code 0-shot"]}),
+        ("bare.csv", "c,sum,27.36\nc,fib,0.05\nlua,sum,40.5\nlua,fib,0.75\n",
+         {"x": "column_1", "y": "column_2", "metric": "column_3", "cells": 4}),
+        ("mixed.md", "| Model | Piqa | Lambada PPL | Winogrande | Hellaswag |\n|-|-|-|-|-|\n"
+         "| a | 63.1% | 30.2 | 50.4% | 28.6% |\n| b | 64.2% | 18.6 | 52.0% | 33.7% |\n",
+         {"columns": ["Piqa", "Winogrande", "Hellaswag"], "unit": "%"}),
+        ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
+    ],
+)  # fmt: skip
+def test_published_tables_are_read_as_people_read_them(
+    tmp_path: Path, name: str, text: str, expected: dict[str, Any]
+) -> None:
+    answer = proposed(tmp_path, name, text)
+    assert {key: answer.get(key) for key in expected} == expected, answer
+
+
+def test_many_constant_columns_are_one_line(tmp_path: Path) -> None:
+    names = [f"setting_{at}" for at in range(9)]
+    rows = (f"{lr},{size},0.{lr}{size},{','.join('7' * 9)}\n" for lr in (1, 2) for size in (4, 8))
+    text = f"lr,batch_size,acc,{','.join(names)}\n" + "".join(rows)
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    result = CliRunner().invoke(main, ["import", str(tmp_path / "t.csv"), "--dry-run"])
+    line = (
+        "not read, as nothing varies in it: setting_0, setting_1, setting_2, setting_3, setting_4"
+    )
+    assert line in result.output
+    assert "one level only" not in result.output
+
+
+def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow() -> None:
+    class Frame:
+        columns = ("lr", "batch_size", "acc")
+
+        def iter_rows(self) -> list[tuple[float | None, ...]]:
+            return [(0.1, 16, 0.5), (0.1, 32, 0.6), (0.2, 16, None), (0.2, 32, float("nan"))]
+
+    table = table_of_frame(Frame())
+    assert dict(table.columns) == {
+        "lr": ("0.1", "0.1", "0.2", "0.2"),
+        "batch_size": ("16", "32", "16", "32"),
+        "acc": ("0.5", "0.6", "", ""),
+    }
+
+
+def test_measured_numbers_are_no_axis(tmp_path: Path) -> None:
+    rows = (f"pack{at},2.{887 - 31 * at},{97 + 53 * at} MB/s\n" for at in range(8))
+    text = "packer,ratio,speed\n" + "".join(rows)
+    assert "there is one row per packer" in proposed(tmp_path, "t.csv", text)["refused"]
+
+
+def test_the_proposal_has_roles_unit_and_name(tmp_path: Path) -> None:
+    settings = [(lr, size, seed) for lr in (1, 2) for size in (4, 8) for seed in (1, 2)]
+    rows = (f"{lr},{size},{seed},{lr}{size}.{seed}\n" for lr, size, seed in settings)
+    text = "lr,batch_size,seed,mean_ttft_ms\n" + "".join(rows)
+    answer = proposed(tmp_path, "t.csv", text)
+    assert answer["roles"] == {"lr": "choice", "batch_size": "choice", "seed": "replicate"}
+    assert (answer["unit"], answer["name"]) == ("ms", "Mean TTFT")
+    assert answer["labels"] == {"lr": "Learning rate"}
+
+
+def test_what_is_no_row_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "t.html").write_text(HTML, "utf-8")
+    result = CliRunner().invoke(main, ["import", str(tmp_path / "t.html"), "--dry-run"])
+    assert 'left out: a title: "Convolutions": t.html:5' in result.output
+    assert 'left out: sums up others: "Average": t.html:9' in result.output
+
+
+def test_a_censored_value_is_a_gap_with_its_words(tmp_path: Path) -> None:
+    second = ["15.5", "25.5", "< 5%", "45.5", "55.5", "65.5"]
+    rows = (f"m{at},5{at}.5,{text},7{at}.1\n" for at, text in enumerate(second))
+    text = "model,arith,logic,dates\n" + "".join(rows)
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    command = ["import", str(tmp_path / "t.csv"), "--yes", "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert "m2,logic,,“< 5%” in the source" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize("option", [("--columns", "Cafe WER,Car WER"), ("--ignore", "Street WER")])
+def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
+    answer = proposed(tmp_path, "t.csv", BOARD, *option)
+    expected = {
+        "--columns": ["Cafe WER", "Car WER"],
+        "--ignore": ["Cafe WER", "Office WER", "Car WER"],
+    }
+    assert answer["columns"] == expected[option[0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("🟢GEMV", "GEMV"),
+        ("12.5 (3rd)", "12.5"),
+        ("[a](b) x<br/>y[^1]", "a x y"),
+        ("AP<sup>box</sup>", "AP box"),
+        ("3.5<sup>1</sup>", "3.5"),
+        ("&lt; 5&nbsp;%", "< 5 %"),
+        ("🏆", "🏆"),
+        ("a < b > c", "a < b > c"),
+    ],
+)
+def test_cells_lose_what_only_decorates(text: str, expected: str) -> None:
+    assert without_tags(text) == expected
+
+
+def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) -> None:
+    text = "model,task,acc\na,mbpp,0.5\na,mbpp+,0.4\nb,mbpp,0.7\nb,mbpp+,0.6\n"
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    command = ["import", str(tmp_path / "t.csv"), "--yes", "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    assert "mbpp plus" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
