@@ -484,7 +484,8 @@ def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) 
     assert len(heads) == 1
     assert re.search(
         r"^After GRPO, temperature 1\.0: Score from 0 to 25 \(disputed\) .* "
-        r"Best: 25 \(disputed\) at .*; best undisputed: 9 at .* Disputed: \d+ of 100 values\.$",
+        r"Highest: 25 \(disputed\) at .*; highest undisputed: 9 at .* "
+        r"Disputed: \d+ of 100 values\.$",
         everything[heads[0]][1],
     )
     cells = everything[heads[0] + 1 : heads[0] + 101]

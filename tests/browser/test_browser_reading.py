@@ -156,7 +156,13 @@ def best_said(grid: str) -> str:
     if not best_is_disputed(grid):
         return _value_at(grid, value, points)
     sure = _value_at(grid, *best_of(grid, undisputed=True))
-    return f"{_value_at(grid, f'{value} (disputed)', points)}; best undisputed: {sure}"
+    extreme = extreme_of(grid).lower()
+    return f"{_value_at(grid, f'{value} (disputed)', points)}; {extreme} undisputed: {sure}"
+
+
+def extreme_of(grid: str) -> str:
+    """What the best value is called: nobody chooses numbers of digits."""
+    return "Highest" if study_of(grid) == GRPO else "Best"
 
 
 def _value_at(grid: str, value: str, points: list[Point]) -> str:
@@ -245,7 +251,7 @@ def test_without_javascript_the_best_cell_is_said_and_seen(
     unfold(page)
     labels = {seen["id"].removeprefix(FIGURE): seen["label"] for seen in page.evaluate(SEEN)}
     for grid in (TABLES | LEADS)[path]:
-        best = labels[grid].partition("Best: ")[2]
+        best = labels[grid].partition(f"{extreme_of(grid)}: ")[2]
         assert f"{best} ".partition(". ")[0] == best_said(grid)
         marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks path:visible')
         assert marked.count() == len(best_of(grid)[1])
@@ -335,7 +341,10 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
             assert bare(texts, grid) == cell_texts(grid)
             assert bool(figure.select("svg")) == drawings
             if drawings:
-                assert f"Best: {best_said(grid)}. " in f"{figure.select('svg')[0]['aria-label']} "
+                assert (
+                    f"{extreme_of(grid)}: {best_said(grid)}. "
+                    in f"{figure.select('svg')[0]['aria-label']} "
+                )
             assert f"SVG of {name_of(grid)}" in text_of(around)
         every = text_of(around)
         names = ["Data table", "Download all", "Where the values come from"]

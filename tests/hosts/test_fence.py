@@ -272,8 +272,8 @@ def test_a_forest_is_of_a_facet(folder: Path, address: str) -> None:
     [plot] = _plots(folder, address, "as: forest")
     assert text_of(plot.figcaption).startswith("after minus before, on average over the cells")
     rows = [[text_of(cell) for cell in row.select("th, td")] for row in plot.select("tbody tr")]
-    assert rows == [["Small", "+10.0", "+5.7 to +14.3", "these questions",
-                     "−5.1 to +24.8, for questions of the kind", "likely"]]  # fmt: skip
+    assert rows == [["Small", "+10.0", "+5.7 to +14.3", 
+                     "if these questions are asked again", "clear"]]  # fmt: skip
 
 
 @pytest.mark.parametrize("more", [(), ("delta: before",)])
@@ -548,8 +548,8 @@ ERRORS = {
     ),
     "forest of what is not compared": (
         ["tune/model", "as: forest"], 2, "as: forest for model, whose levels aren't compared",
-        "a facet that the study compares",
-        "name model in `compare` or `baseline` of tune, or another facet",
+        "a facet whose levels are a choice",
+        "write `roles: {model: choice}` in tune, or name another facet",
     ),
     "delta without a baseline": (
         ["plain", "as: delta"], 2, "as: delta, and no baseline in plain",
@@ -584,8 +584,7 @@ UNFIT = {
     ),
     "forest of what cannot be tested": (
         ["untested/model", "as: forest"], 2,
-        "as: forest for model, where no difference can be tested: the number of trials behind "
-        "each value is unknown",
+        "as: forest for model, where no difference can be tested",
         "levels whose difference has an interval",
         "write `as: delta`, which shows the differences without a test",
     ),

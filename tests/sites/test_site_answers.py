@@ -93,7 +93,7 @@ def test_the_control_is_compared_with_what_it_controls(atlas: Build) -> None:
         front["assertions"][-2].items()
     )
     evidence = text_of(article(atlas.page(f"studies/{OURS}/")))
-    assert "Control likely ahead of After GRPO: 2.7 to 6.8 (p = 0.025)." in evidence
+    assert "Control likely ahead of After GRPO: 2.7 to 6.8 (p = 0.03)." in evidence
 
 
 def test_a_page_of_one_seed_asserts_nothing(atlas: Build) -> None:

@@ -71,7 +71,7 @@ def test_sections_are_told_the_important_first(changed: Build) -> None:
     assert folds == {
         "Heatmaps before and after": True,
         "Statements changed (1): No longer true": True,
-        "Other pages whose answer changed (2)": False,
+        "Other pages whose answer changed (1)": False,
         "Best printed values (1)": False,
         "Differences by cell (1)": False,
     }
@@ -98,7 +98,7 @@ def test_the_answer_before_and_now_stands_on_top(changed: Build) -> None:
     assert order[:3] == [before, now, "Heatmaps before and after"]
     # Each page that leads with another sentence now.
     items = [text_of(item) for item in page.select("#changes-answers li")]
-    assert [item.partition(":")[0] for item in items] == ["Model", "Small"]
+    assert [item.partition(":")[0] for item in items] == ["Small"]
 
 
 def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:

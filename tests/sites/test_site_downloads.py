@@ -105,7 +105,9 @@ def test_svg(atlas: Build, study: str, grid: str) -> None:
     for label in labels:
         where, _, value = label.partition(": ")
         x, y = (part.rsplit(" ", 1)[1] for part in where.split(", "))
-        value = value.removesuffix(", best").removesuffix(", may be the best")
+        value = (
+            value.removesuffix(", best").removesuffix(", highest").removesuffix(", may be the best")
+        )
         found[x, y] = value.replace(" %", "")
     assert found == {
         point: f"{cell.text} (disputed)" if cell.disputed else cell.text

@@ -149,7 +149,9 @@ def test_each_drawn_cell_says_its_value_and_carries_its_own_address(
 def _label(x: str, y: str, cell: Shown, grid: str, best: bool) -> str:
     dynts = study_of(grid) == DYNTS
     value = f"{cell.text} %" if dynts else cell.text
-    end = (" (disputed)" if cell.disputed else "") + (", best" if best else "")
+    # Nobody chooses numbers of digits.
+    extreme = ", best" if dynts else ", highest"
+    end = (" (disputed)" if cell.disputed else "") + (extreme if best else "")
     if dynts:
         return f"Ratio {x}, Local window size {y}: {value}{end}"
     return f"Number of x's digits {x}, Number of y's digits {y}: {value}{end}"

@@ -12,6 +12,7 @@ from gridatlas.analysis.contrasts import own_replicates
 from gridatlas.analysis.design import Design
 from gridatlas.analysis.roles import ITEMS, is_named
 from gridatlas.analysis.table import Factor
+from gridatlas.model.format import rounded
 
 LIKELY = "\0"
 """Where `likely ` stands if an answer is no more than that."""
@@ -57,7 +58,7 @@ def shown_decimals(page: Design) -> int:
 
 def fixed(value: float, places: int) -> str:
     """With so many decimals, a real minus, and no minus before a zero."""
-    text = f"{value:.{places}f}" if abs(value) < 1e15 else f"{value:.3g}"
+    text = f"{rounded(value, places):f}" if abs(value) < 1e15 else f"{value:.3g}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")

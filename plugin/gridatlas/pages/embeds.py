@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from html import escape
+from textwrap import wrap
 from urllib.parse import quote
 
 from gridatlas.model.addresses import FRAMES, SiteAddress
@@ -92,9 +93,10 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     source = grid.study.source.title if grid.study.source else grid.study.title
     sure = "x" * 130 if embed.figure.uncertainty else ""
     small = [embed.answer, caption(embed.figure), sure, source, *list(notes)[:3]]
-    letters = (width - BESIDE) / 7
-    lines = math.ceil(len(embed.title) / (letters * 0.8))
-    lines += sum(math.ceil(len(text) / letters) for text in small)
+    letters = (width - BESIDE) // 7
+    lines = len(wrap(embed.title, letters * 4 // 5)) + sum(
+        len(wrap(text, letters)) for text in small
+    )
     return width, math.ceil(high * min(1, (width - BESIDE) / wide)) + lines * LINE + OTHERS
 
 
