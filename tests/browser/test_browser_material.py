@@ -188,7 +188,7 @@ def searching(context: BrowserContext, searched_home: str) -> Iterator[Page]:
         ),
         ("after", "After GRPO", "After", f"studies/{OURS}/setting/grpo"),
         ("score operand", "After GRPO", "After", f"studies/{GRPO}/setting/after_t"),
-        ("52.0 %", "R1-Qwen", "52.0", MODEL),
+        ("52.0 %", "R1-Qwen", "R1-Qwen", MODEL),
     ],
     ids=["model", "benchmark", "setting", "settings", "settings of a study", "best value"],
 )

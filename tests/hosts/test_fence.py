@@ -272,7 +272,7 @@ def test_a_forest_is_of_a_facet(folder: Path, address: str) -> None:
     [plot] = _plots(folder, address, "as: forest")
     assert text_of(plot.figcaption).startswith("after minus before, on average over the cells")
     rows = [[text_of(cell) for cell in row.select("th, td")] for row in plot.select("tbody tr")]
-    assert rows == [["Small", "+10.0", "+5.7 to +14.3", 
+    assert rows == [["Small", "+10.0", "+5.7 to +14.3",
                      "if these questions are asked again", "clear"]]  # fmt: skip
 
 

@@ -77,10 +77,8 @@ def test_downloads_have_no_second_axis(site: Site) -> None:
     assert (content["x"]["id"], content["y"], content["profiles"]["y"]) == ("rate", None, [])
     assert content["cells"][0]["levels"] == {"rate": 0.1}
     answers = json.loads(site.files["grids/sweep/answers.json"])
-    assert {key for answer in answers for cell in answer["cells"] for key in cell} <= {
-        "model",
-        "rate",
-    }
+    asserted = [of for answer in answers for of in answer["assertions"]]
+    assert {of["factor"] for of in asserted} <= {"model", "rate"}
     croissant = json.loads(site.files["studies/sweep/croissant.json"])
     fields = [field["name"] for field in croissant["recordSet"][0]["field"]]
     assert fields[:3] == ["model", "rate", "value"]

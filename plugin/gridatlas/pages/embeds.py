@@ -94,9 +94,8 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     sure = "x" * 130 if embed.figure.uncertainty else ""
     small = [embed.answer, caption(embed.figure), sure, source, *list(notes)[:3]]
     letters = (width - BESIDE) // 7
-    lines = len(wrap(embed.title, letters * 4 // 5)) + sum(
-        len(wrap(text, letters)) for text in small
-    )
+    lines = len(wrap(embed.title, letters * 4 // 5))
+    lines += sum(len(wrap(text, letters)) for text in small)
     return width, math.ceil(high * min(1, (width - BESIDE) / wide)) + lines * LINE + OTHERS
 
 
