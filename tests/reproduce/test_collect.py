@@ -237,7 +237,7 @@ def test_reading_passes_the_check(data: Path, run: RunFolder) -> None:
     result = called("check", data)
     assert (result.exit_code, result.stdout) == (
         0,
-        "demo: 1 grid, 1 value, 2 readings\n0 problems\n",
+        "demo: 1 grid, 1 value, 2 readings; no difference is tested\n0 problems\n",
     )
     # Named as it is now, it needs no more words.
     assert "readings:" not in collected(data, run).stdout

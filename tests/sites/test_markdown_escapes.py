@@ -5,7 +5,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 from hostile import EXTENSIONS
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from markdown import Markdown
 
@@ -49,7 +49,12 @@ def test_a_known_start_of_a_block_is_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(deadline=None, max_examples=30, derandomize=True)
+@settings(
+    deadline=None,
+    max_examples=30,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much],
+)
 @given(data=st.data())
 def test_what_an_extension_looks_for_is_text(pattern: str, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(PATTERNS[pattern]))
