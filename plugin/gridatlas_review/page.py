@@ -11,7 +11,7 @@ from typing import Any
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
-from gridatlas.charts.heatmap import with_overrides
+from gridatlas.charts.kinds.heatmap import with_overrides
 from gridatlas.model.format import many
 from gridatlas.model.study import MISSING, Cell, Factor, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment

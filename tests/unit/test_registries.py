@@ -263,7 +263,7 @@ CHART = """
 import json
 from dataclasses import asdict, dataclass
 
-from gridatlas.charts.picture import Chart
+from gridatlas.charts.kinds import Chart
 
 @dataclass(frozen=True, slots=True)
 class Toys(Chart):

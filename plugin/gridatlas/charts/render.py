@@ -18,9 +18,9 @@ from threading import Lock
 from typing import Any
 
 from gridatlas.charts.card import SocialCard, card_svg
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds import Chart, Picture
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.panel_svg import panel_svg
-from gridatlas.charts.picture import Chart, Picture
 from gridatlas.charts.shorten import shorter
 from gridatlas.charts.vegalite import drawable, specification
 from gridatlas.files.cache import cache_key, open_cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.picture import Plot
+from gridatlas.charts.kinds import Plot
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section

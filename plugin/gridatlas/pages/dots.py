@@ -10,7 +10,7 @@ import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
-from gridatlas.charts.dots import BETWEEN, SHOWN, DotPlot, DotRow
+from gridatlas.charts.kinds.dots import BETWEEN, SHOWN, DotPlot, DotRow
 from gridatlas.charts.plotting import Scope
 from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
 from gridatlas.model.study import Factor, Study, point_slug

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.heatmap import with_overrides
-from gridatlas.charts.line import Axis, Line, draw_line, line_domain
+from gridatlas.charts.kinds.heatmap import with_overrides
+from gridatlas.charts.kinds.line import Axis, Line, draw_line, line_domain
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Level

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.picture import Plot
+from gridatlas.charts.kinds import Plot
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import plot_row

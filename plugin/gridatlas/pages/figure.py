@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.heatmap import Heatmap
-from gridatlas.charts.line import Line, LineChart
+from gridatlas.charts.kinds import Picture, Plot
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.kinds.line import Line, LineChart
 from gridatlas.charts.panels import PanelScale
-from gridatlas.charts.picture import Picture, Plot
 from gridatlas.model.study import Factor, Level, Reading, Study
 from gridatlas.table.differences import Difference
 from gridatlas.table.study_table import Grid

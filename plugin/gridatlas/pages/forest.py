@@ -8,7 +8,7 @@ from math import isfinite
 
 from gridatlas.analysis.said import Answer, Assertion, Grade
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.forest import Forest, ForestRow
+from gridatlas.charts.kinds.forest import Forest, ForestRow
 from gridatlas.model.format import (
     difference_unit,
     format_difference,

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from gridatlas.analysis.said import Answer, Grade
 from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.schema import Source

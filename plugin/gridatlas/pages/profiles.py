@@ -9,8 +9,8 @@ from typing import Literal
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
+from gridatlas.charts.kinds.profile import Profile, ProfileLine
 from gridatlas.charts.plotting import Scope, padded
-from gridatlas.charts.profile import Profile, ProfileLine
 from gridatlas.model.format import (
     MINUS,
     difference_unit,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Container, Sequence
 from html import escape
 
-from gridatlas.charts.dots import DotPlot
-from gridatlas.charts.heatmap import CellMark, Heatmap
+from gridatlas.charts.kinds import Picture
+from gridatlas.charts.kinds.dots import DotPlot
+from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
 from gridatlas.charts.palette import LIGHT, is_dark
 from gridatlas.charts.panels import PanelScale
-from gridatlas.charts.picture import Picture
 from gridatlas.table.study_table import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')

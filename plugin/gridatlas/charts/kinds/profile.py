@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from gridatlas.charts.picture import Expected, Plot, Specification
+from gridatlas.charts.kinds import Expected, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     LABEL_LIMIT,

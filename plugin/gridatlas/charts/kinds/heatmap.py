@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gridatlas.charts.picture import Expected, Picture
+from gridatlas.charts.kinds import Expected, Picture
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.picture import Expected, Plot, Specification
+from gridatlas.charts.kinds import Expected, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.picture import Expected, Plot, Specification
+from gridatlas.charts.kinds import Expected, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
