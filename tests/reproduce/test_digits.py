@@ -19,6 +19,7 @@ import torch
 from click.testing import CliRunner
 from safetensors import SafetensorError
 from test_kv_sweep import SCRIPTS, page
+from trl import GRPOConfig
 from warm import Done, Warm
 
 from gridatlas.cli.main import main as gridatlas
@@ -38,6 +39,7 @@ from gridatlas_reproduce.digits.problems import (
     training,
 )
 from gridatlas_reproduce.digits.study import (
+    STUDIES,
     DigitsFactory,
     DigitsStudy,
     DigitsWorker,
@@ -256,6 +258,11 @@ def test_units_are_all_cells_of_each_model() -> None:
     assert [unit.levels["temperature"] for unit in units[:12:4]] == ["0", "0.6", "1"]
     # Greedily a problem has one answer; sampled it has eight.
     assert [unit.rows for unit in units[:12:4]] == [10, 80, 80]
+    # Several rollout temperatures are a model each, which bears its own.
+    both = replace(study, rollouts=(Decimal("1.25"), Decimal("1.0"))).units()
+    assert list(dict.fromkeys(unit.levels["setting"] for unit in both)) == [
+        *("before", "grpo-1.25", "grpo-1.0", "supervised")
+    ]
     assert units[0].levels == {
         "seed": "1",
         "setting": "before",
@@ -272,6 +279,7 @@ def test_settings_are_all_that_determines_the_results() -> None:
     changes: dict[str, Any] = {
         "digits": 5,
         "region": 3,
+        "rollouts": (Decimal("1.25"),),
         "temperatures": (Decimal("1.0"),),
         "operation": "*",
         "items": 50,
@@ -379,7 +387,7 @@ def weights_after(
             raise Stopped
 
     try:
-        model = train_on(start, HOW, problems_of_one(), 1, 3, folder, "cpu", count)
+        model = train_on(start, HOW, 1.0, problems_of_one(), 1, 3, folder, "cpu", count)
     except Stopped:
         return None
     return model.state_dict()
@@ -403,6 +411,31 @@ def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path
     assert all(torch.equal(after[name], whole[name]) for name in whole)
 
 
+def test_each_rollout_temperature_trains_a_model_from_the_same_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = DigitsStudy(
+        digits=1,
+        region=1,
+        rollouts=(Decimal("1.25"), Decimal("1.0")),
+        size=ModelSize(16, 1, 2),
+        supervised=Supervised(steps=60, batch=64, rate=1e-2, until=1.0),
+        grpo=HOW,
+    )
+    worker = DigitsWorker(study, tmp_path, "cpu", quiet=True)
+    temperatures: list[float] = []
+    given = GRPOConfig.__init__
+
+    def noted(self: Any, *, temperature: float, **more: Any) -> None:
+        temperatures.append(temperature)
+        given(self, temperature=temperature, **more)
+
+    monkeypatch.setattr(GRPOConfig, "__init__", noted)
+    models = [load_model(worker._model(1, setting)).state_dict() for setting in study.trainings]
+    assert temperatures == [1.25, 1.0]
+    assert len({model["model.norm.weight"].numpy().tobytes() for model in models}) == 4
+
+
 def test_grpo_learns(tmp_path: Path) -> None:
     """The share of right answers to all sums of one digit, 4 samples of each."""
     problems = ONES * 4
@@ -419,7 +452,9 @@ def test_grpo_learns(tmp_path: Path) -> None:
     before = share(model)
     grpo = Grpo(max_steps=160, prompts=16, learning_rate=1e-3)
     checkpoints = tmp_path / "checkpoints"
-    after = share(train_on(tmp_path / "start", grpo, problems_of_one(), 1, 3, checkpoints, "cpu"))
+    after = share(
+        train_on(tmp_path / "start", grpo, 1.0, problems_of_one(), 1, 3, checkpoints, "cpu")
+    )
     # Each is known to about 2.5 points: this is four times the error of their difference.
     assert 0.15 < before < 0.4, before
     assert after > before + 0.12, (before, after)
@@ -757,6 +792,10 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     study = DigitsStudy()
     # 35 cells with 100 problems and one with 50, for nine models: once greedily, and 2 × 8 times.
     assert expected(study, study.units())["answers"] == 9 * 3550 * 17
+    # 99 cells with 100 problems and one with 50, for 20 models: once greedily, and 4 times.
+    both = STUDIES["digits-rollout-temperature"]
+    found = expected(both, both.units())
+    assert (found["answers"], found["GRPO steps"]) == (20 * 9950 * 5, 5 * 2 * 400)
 
 
 def test_page_runs_nothing_and_has_help() -> None:

@@ -194,6 +194,10 @@ class LevelEntry(Entry):
     """Number of items, such as questions; see [trials](#trials)."""
     aggregate: Aggregate | None = None
     """Makes this level an [aggregate](#aggregates) of the others."""
+    group: Name | None = None
+    """What it belongs with, such as a subject: [leaderboards](#leaderboards) have levels of one
+    group next to each other.
+    """
     former: tuple[LevelKey, ...] = ()
     """Ids that it had before; their [addresses](#renamed-studies-and-levels) redirect."""
 

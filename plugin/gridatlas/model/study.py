@@ -49,6 +49,7 @@ class Level:
 
     Attributes:
         former: Keys that it had before.
+        group: What it belongs with; empty without.
     """
 
     key: str
@@ -57,6 +58,7 @@ class Level:
     number: Decimal | None = None
     items: int | None = None
     aggregate: str | None = None
+    group: str = ""
     former: tuple[str, ...] = ()
 
 

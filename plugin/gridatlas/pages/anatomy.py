@@ -12,6 +12,7 @@ from gridatlas.charts.tables import tables_of
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
 from gridatlas.pages.heatmaps import side_by_side
+from gridatlas.pages.leaderboard import Board, board_of
 from gridatlas.pages.multiples import inked, multiples, thumbnails
 from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
@@ -55,12 +56,14 @@ class Anatomy:
         charts: Below those: which setting, which axis, who is ahead.
         folded: Pairs side by side, behind a heading that opens.
         found: Differences that the statistics put into words.
+        board: The table of many names, which leads; the values are folded below it.
     """
 
     leading: tuple[FigureRow, ...]
     charts: tuple[FigureRow, ...] = ()
     folded: tuple[Section, ...] = ()
     found: tuple[Difference, ...] = ()
+    board: Board | None = None
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -81,6 +84,7 @@ class Anatomy:
             "folded": self.folded,
             "differences": self.found,
             "compared": bool(self.found),
+            "board": self.board,
         }
 
     @property
@@ -124,7 +128,14 @@ def level_anatomy(
             return Anatomy(
                 (values_row(assessment, grids, page), *_changes(assessment, found)), found=found
             )
-    return Anatomy((values_row(assessment, grids, page),), answering(assessment, grids, page))
+    return _of_values(assessment, grids, page)
+
+
+def _of_values(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> Anatomy:
+    """The values themselves, and the plots or the table that answer."""
+    leading = (values_row(assessment, grids, page),)
+    board = board_of(assessment.study, grids, assessment.answers.get(page))
+    return Anatomy(leading, () if board else answering(assessment, grids, page), board=board)
 
 
 def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
@@ -145,10 +156,11 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
 def study_anatomy(assessment: Assessment) -> Anatomy:
     """A study: its levels with thumbnails; one without facets shows its grid itself."""
     facet = next(iter(assessment.study.facets), None)
+    grids = tuple(assessment.results.grids.values())
     if facet is None:
-        grids = tuple(assessment.results.grids.values())
-        return Anatomy((values_row(assessment, grids, ""),), answering(assessment, grids, ""))
-    return Anatomy(level_rows(assessment, facet))
+        return _of_values(assessment, grids, "")
+    board = board_of(assessment.study, grids, assessment.answers.get(""))
+    return Anatomy(level_rows(assessment, facet), board=board)
 
 
 def answering(

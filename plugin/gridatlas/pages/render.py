@@ -57,6 +57,7 @@ _IDS = re.compile(r'\bid="([^"]+)"')
 PARTS = frozenset(
     (
         "switch",
+        "board",
         "chips",
         "charts",
         "trust",

@@ -23,7 +23,6 @@ class Grpo:
         prompts: Different problems per step.
         num_generations: Answers per problem.
         learning_rate: Constant.
-        temperature: Of the rollouts; TRL also divides the logits of the loss by it.
         save_steps: Steps between two checkpoints.
     """
 
@@ -31,7 +30,6 @@ class Grpo:
     prompts: int = 32
     num_generations: int = 8
     learning_rate: float = 2e-4
-    temperature: float = 1.0
     save_steps: int = 100
 
 
@@ -46,6 +44,7 @@ def rewards(completions: list[str], answer: list[str], **_: object) -> list[floa
 def train_on(
     start: Path,
     how: Grpo,
+    temperature: float,
     problems: Iterator[Problem],
     seed: int,
     longest: int,
@@ -56,6 +55,7 @@ def train_on(
     """Train the model in `start` on; a run that was stopped goes on from its last checkpoint.
 
     Args:
+        temperature: Of the rollouts; TRL also divides the logits of the loss by it.
         problems: Without end; none that is held out.
         longest: Characters of an answer, with its end.
         folder: For checkpoints.
@@ -80,7 +80,7 @@ def train_on(
         max_completion_length=longest,
         learning_rate=how.learning_rate,
         lr_scheduler_type="constant",
-        temperature=how.temperature,
+        temperature=temperature,
         top_p=1.0,
         top_k=0,
         beta=0.0,

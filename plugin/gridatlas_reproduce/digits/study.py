@@ -23,7 +23,6 @@ from gridatlas_reproduce.runner.records import Row
 from gridatlas_reproduce.runner.units import Unit, cell_of, seed_of
 
 BEFORE, GRPO, CONTROL = "before", "grpo", "supervised"
-SETTINGS = (BEFORE, GRPO, CONTROL)
 X, Y = "x_digits", "y_digits"
 
 
@@ -36,6 +35,7 @@ class DigitsStudy:
         region: Largest number of digits of either number in GRPO's problems.
         seeds: Of training; each gives a model of its own per setting.
         operation: `+` or `*`.
+        rollouts: Temperatures of GRPO's rollouts; each gives a model of its own per seed.
         items: Different problems per cell, at most. A cell never has more than half of the problems
             that there are.
         samples: Answers to each problem where they are sampled. At temperature 0 a problem has one.
@@ -47,6 +47,7 @@ class DigitsStudy:
     region: int = 4
     seeds: tuple[int, ...] = (1, 2, 3)
     operation: str = "+"
+    rollouts: tuple[Decimal, ...] = (Decimal("1.0"),)
     items: int = 100
     samples: int = 8
     temperatures: tuple[Decimal, ...] = (Decimal(0), Decimal("0.6"), Decimal("1.0"))
@@ -60,8 +61,16 @@ class DigitsStudy:
         content = asdict(self)
         for key in ("seeds", "base"):
             del content[key]
-        content["temperatures"] = [str(temperature) for temperature in self.temperatures]
+        for key in ("rollouts", "temperatures"):
+            content[key] = [str(temperature) for temperature in content[key]]
         return content
+
+    @property
+    def trainings(self) -> dict[str, Decimal | None]:
+        """The levels of `setting`, with the temperature of GRPO's rollouts where there are any."""
+        several = len(self.rollouts) > 1
+        grpo = {f"{GRPO}-{rollout}" if several else GRPO: rollout for rollout in self.rollouts}
+        return {BEFORE: None, **grpo, CONTROL: None}
 
     @property
     def cells(self) -> tuple[tuple[int, int], ...]:
@@ -97,10 +106,26 @@ class DigitsStudy:
                 items[x, y] * self.samples_at(temperature),
             )
             for seed in self.seeds
-            for setting in SETTINGS
+            for setting in self.trainings
             for temperature in self.temperatures
             for x, y in self.cells
         ]
+
+
+STUDIES = {
+    "digits-pass-1": DigitsStudy(),
+    "digits-rollout-temperature": DigitsStudy(
+        digits=10,
+        region=6,
+        seeds=(1, 2, 3, 4, 5),
+        rollouts=(Decimal("1.25"), Decimal("1.0")),
+        samples=4,
+        temperatures=(Decimal(0), Decimal("1.0")),
+        supervised=Supervised(steps=1500),
+        grpo=Grpo(max_steps=400),
+    ),
+}
+"""The designs of our studies, by their ids."""
 
 
 def model_of(unit: Unit) -> tuple[str, str]:
@@ -160,19 +185,30 @@ class DigitsWorker:
             )
         problems = self._training(study.train_region, f"grpo/{seed}")
         how = study.grpo
-        if setting == CONTROL:
+        rollout = study.trainings[setting]
+        if rollout is None:
             model = load_model(start)
             return train_further(
                 model, how.max_steps, how.prompts, how.learning_rate, problems, self.device, report
             )
         checkpoints = folder.with_name(f"{setting}.checkpoints")
-        return train_on(start, how, problems, seed, study.longest, checkpoints, self.device, report)
+        return train_on(
+            start,
+            how,
+            float(rollout),
+            problems,
+            seed,
+            study.longest,
+            checkpoints,
+            self.device,
+            report,
+        )
 
     def _check(self, seed: int) -> Check:
         """What the start is looked at with: problems that aren't held out."""
         problems = self._training(self.study.train_region, f"check/{seed}")
         chosen = tuple(islice(problems, self.study.supervised.checked))
-        return Check(chosen, self.study.grpo.temperature, self.study.longest)
+        return Check(chosen, self.study.supervised.temperature, self.study.longest)
 
     def _training(self, cells: tuple[tuple[int, int], ...], name: str) -> Iterator[Problem]:
         without = frozenset(
@@ -258,7 +294,7 @@ def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:
     """What these units take where no model is there yet: steps of training, and answers."""
     models = {model_of(unit) for unit in units}
     started = {seed for seed, _ in models}
-    after = sum(setting == GRPO for _, setting in models)
+    after = sum(study.trainings[setting] is not None for _, setting in models)
     return {
         "supervised steps of the starts, at most": len(started) * study.supervised.steps,
         "supervised steps of the control": (

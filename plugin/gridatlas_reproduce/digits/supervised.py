@@ -29,8 +29,8 @@ class Supervised:
         steps: Optimizer steps (AdamW) at most.
         batch: Problems per step.
         rate: Learning rate, reached after `warm_up` steps.
-        until: Ends the training: share of right answers to problems of GRPO's kind, sampled as its
-            rollouts are, 0 to 1.
+        until: Ends the training: share of right answers to problems of GRPO's kind, 0 to 1.
+        temperature: At which these answers are sampled.
         every: Steps between two looks at that share.
         checked: Problems of a look; none that is held out.
     """
@@ -40,6 +40,7 @@ class Supervised:
     rate: float = 2e-3
     warm_up: int = 30
     until: float = 0.1
+    temperature: float = 1.0
     every: int = 10
     checked: int = 400
 
@@ -50,7 +51,7 @@ class Check:
 
     Attributes:
         problems: Of GRPO's kind; none that is held out.
-        temperature: Of GRPO's rollouts.
+        temperature: Of the answers; 0 is greedy decoding.
         longest: Characters of an answer, with its end.
     """
 
