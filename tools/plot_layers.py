@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gridatlas.charts import dots, forest
+from gridatlas.charts.kinds import dots, forest
 from gridatlas.charts.plotting import ACCENT, INK, LABEL_LIMIT
 from heatmap_layers import AXIS, with_look, without_data
 

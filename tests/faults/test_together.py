@@ -16,7 +16,7 @@ from killing import PATIENCE, Files, assert_same, files, whole_caches
 from site_builds import TINY_CELLS, Project
 
 from gridatlas.charts import pool
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.render import draw_one
 from gridatlas.files.cache import FILE
 

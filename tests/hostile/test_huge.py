@@ -9,7 +9,7 @@ import pytest
 from huge import INPUT
 from once import once
 
-from gridatlas.charts.heatmap import CellMark, Heatmap
+from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 

@@ -211,7 +211,7 @@ def test_scripts_import_what_reads_and_checks_not_what_draws_and_writes_pages() 
     assert {"gridatlas.assessment.pipeline", "gridatlas.api"} <= loaded
     ours = {name.removeprefix("gridatlas.") for name in loaded if name.startswith("gridatlas.")}
     drawing = {
-        "charts.heatmap",
+        "charts.kinds.heatmap",
         "charts.vegalite",
         "charts.render",
         "pages.plan",

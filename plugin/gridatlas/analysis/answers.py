@@ -19,7 +19,7 @@ from gridatlas.analysis.descriptions import (
     value_range,
 )
 from gridatlas.analysis.design import Design, Study, design
-from gridatlas.analysis.names import compared, say_blocks, say_names, say_tuned
+from gridatlas.analysis.names import compared, ranks, say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
     Question,
     ask,
@@ -46,6 +46,10 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
     Args:
         front: The study's own answer, which a page of one replicate repeats.
     """
+    return replace(_answer(page, asked, front), ranks=ranks(asked))
+
+
+def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> Answer:
     prefix = prefix_of(page)
     if page.single:
         return alone(page, front)

@@ -12,6 +12,7 @@ from gridatlas.analysis.design import Design, mean
 from gridatlas.analysis.questions import FEW_NAMES, Question, group_of_best, present_levels
 from gridatlas.analysis.said import (
     Assertion,
+    Rank,
     Said,
     ahead,
     assertion,
@@ -41,6 +42,29 @@ def compared(asked: Sequence[Question]) -> tuple[Assertion, ...]:
             assertion(question, at, "pair", [label[of] for of in ahead(question, at)])
             for at in tested
         ]
+    return tuple(found)
+
+
+def ranks(asked: Sequence[Question]) -> tuple[Rank, ...]:
+    """The ranks of many names: those of levels that a name isn't shown apart from."""
+    question = next((question for question in asked if question.kind == "names"), None)
+    if question is None or len(present_levels(question.design, question.factor)) <= FEW_NAMES:
+        return ()
+    page, rank = question.design, ranked(question)
+    ahead_of = {
+        of: {
+            other
+            for other, p in group_of_best(question, question.factor, rank.order, of).items()
+            if p <= 0.05
+        }
+        for of in rank.order
+    }
+    label, found = page.factor(question.factor).levels, []
+    for of in rank.order:
+        mean = np.nan if rank.gaps else float(rank.means[of])
+        value = float(np.exp(mean)) if page.study.log else mean
+        behind = sum(of in others for others in ahead_of.values())
+        found.append((label[of], value, 1 + behind, len(rank.order) - len(ahead_of[of])))
     return tuple(found)
 
 

@@ -20,6 +20,11 @@ AssertionKind = Literal[
 ]
 
 
+Rank = tuple[str, float, int, int]
+"""A name, its mean in the metric's unit (nan where cells are missing), and the lowest and highest
+rank that it may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assertion:
     """What an answer asserts, and the test that carries it.
@@ -55,6 +60,7 @@ class Answer:
         population: What it holds for: `for other seeds (15 here)`.
         assertions: What headline and evidence assert.
         compared: The tested pairs of names, shown or not; of many names those with the first.
+        ranks: Of many names that are tested, the first name first.
     """
 
     headline: str
@@ -64,6 +70,7 @@ class Answer:
     population: str
     assertions: tuple[Assertion, ...] = ()
     compared: tuple[Assertion, ...] = ()
+    ranks: tuple[Rank, ...] = ()
 
     @property
     def asserts(self) -> bool:

@@ -74,6 +74,7 @@ def _answer(content: dict[str, Any]) -> Answer:
     for name in ("assertions", "compared"):
         given = ({**each, "levels": tuple(each["levels"])} for each in content[name])
         parts[name] = tuple(Assertion(**each) for each in given)
+    parts["ranks"] = tuple((name, mean, low, high) for name, mean, low, high in content["ranks"])
     return Answer(**content | parts)
 
 

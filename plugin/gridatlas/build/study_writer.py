@@ -14,7 +14,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
 from gridatlas.charts.card import SocialCard
-from gridatlas.charts.picture import Picture
+from gridatlas.charts.kinds import Picture
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawable, Drawing
 from gridatlas.files.cache import cache_key

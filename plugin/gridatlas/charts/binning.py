@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gridatlas.charts.heatmap import (
+from gridatlas.charts.kinds.heatmap import (
     SEVERAL,
     CellMark,
     Heatmap,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from gridatlas.charts.badges import text_width
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
 
 WIDTH, HEIGHT = 1200, 630
 """Pixels, as networks show a large card."""

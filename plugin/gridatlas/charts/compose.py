@@ -18,7 +18,7 @@ from gridatlas.charts.description import (
     describe_difference,
     describe_grid,
 )
-from gridatlas.charts.heatmap import (
+from gridatlas.charts.kinds.heatmap import (
     ABSENT,
     ONE_READING,
     OUTLINED_UP_TO,

@@ -79,16 +79,19 @@ def stylesheet() -> str:
     Drawings have the fills of a light page as attributes, which any rule outweighs.
     """
     lines = ["/* Written by charts/palette.py: the colours of heatmaps side by side. */"]
-    lines += [":is(.ga-multiples, .ga-thumbnails) {", *_variables(LIGHT), "}"]
+    lines += [":is(.ga-multiples, .ga-thumbnails, .ga-board) {", *_variables(LIGHT), "}"]
     for name in LIGHT:
         stops = ", ".join(f"var(--ga-{name[0]}{number})" for number in range(STEPS))
         lines.append(f".ga-strip-{name} {{ background: linear-gradient(to right, {stops}); }}")
+    board = ".ga-board .ga-d{number} {{ background: var(--ga-d{number}); color: {text}; }}"
+    lines += _texts(board, LIGHT)
     plain = ".ga-multiples:has(.ga-plain:checked) .ga-panels"
     lines += [f"{plain} .ga-v{number} {{ fill: var(--ga-s{number}); }}" for number in range(STEPS)]
     lines += [f"{plain} .values_marks text {{ fill: #000; }}"]
     lines += [f"{plain} .values_marks .ga-w {{ fill: #fff; }}"]
-    dark = '[data-md-color-scheme="slate"] :is(.ga-multiples, .ga-thumbnails)'
+    dark = '[data-md-color-scheme="slate"] :is(.ga-multiples, .ga-thumbnails, .ga-board)'
     lines += ["@media screen {", f"{dark} {{", *_variables(DARK), "}"]
+    lines += _texts(f'[data-md-color-scheme="slate"] {board}', DARK)
     for name, colours in LIGHT.items():
         lines += [
             f'{dark} [fill="{colour}"] {{ fill: var(--ga-{name[0]}{number}); }}'
@@ -104,6 +107,14 @@ def stylesheet() -> str:
     lines += [f"{plain} .values_marks text {{ fill: #fff; }}"]
     lines += [f"{plain} .values_marks .ga-w {{ fill: #000; }}", "}"]
     return "\n".join(lines) + "\n"
+
+
+def _texts(rule: str, scales: Mapping[Palette, tuple[str, ...]]) -> list[str]:
+    """A rule per step of the diverging scale, with the text that has more contrast."""
+    return [
+        rule.format(number=number, text="#fff" if is_dark(colour) else "#000")
+        for number, colour in enumerate(scales["diverging"])
+    ]
 
 
 def _variables(scales: Mapping[Palette, tuple[str, ...]]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from gridatlas.charts.heatmap import CellMark, Heatmap, Segment
+from gridatlas.charts.kinds.heatmap import CellMark, Heatmap, Segment
 from gridatlas.charts.palette import is_dark
 from gridatlas.charts.vegalite import panel_cell, panel_font_size
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from gridatlas.charts.binning import layout_of
 from gridatlas.charts.compose import difference_domain, draw_difference, draw_grid, own_domain
-from gridatlas.charts.heatmap import CellMark, Heatmap, edges, rows_from_top
+from gridatlas.charts.kinds.heatmap import CellMark, Heatmap, edges, rows_from_top
 from gridatlas.charts.palette import LIGHT, STEPS, Palette, step
 from gridatlas.model.study import Point, Study, point_slug
 from gridatlas.table.differences import Difference

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from gridatlas.charts.heatmap import (
+from gridatlas.charts.kinds.heatmap import (
     ABSENT,
     BEST_SET,
     DISPUTED,

@@ -58,6 +58,7 @@ def read_factor(
             number=level_number(entry.id),
             items=entry.items,
             aggregate=entry.aggregate.by if entry.aggregate else None,
+            group=entry.group or "",
             former=entry.former,
         )
         for entry in entries

@@ -11,6 +11,7 @@ from gridatlas.model.schema import (
     AcceptedEntry,
     AgreementEntry,
     ClaimEntry,
+    HistoryEntry,
     Metric,
     ReadingEntry,
     ReproduceEntry,
@@ -49,6 +50,7 @@ class Level:
 
     Attributes:
         former: Keys that it had before.
+        group: What it belongs with; empty without.
     """
 
     key: str
@@ -57,6 +59,7 @@ class Level:
     number: Decimal | None = None
     items: int | None = None
     aggregate: str | None = None
+    group: str = ""
     former: tuple[str, ...] = ()
 
 
@@ -303,6 +306,7 @@ class Study:
     former_lines: tuple[int, ...] = ()
     agreement: tuple[AgreementEntry, ...] = ()
     agreement_lines: tuple[int, ...] = ()
+    history: tuple[HistoryEntry, ...] = ()
     see_also: tuple[SeeAlso, ...] = ()
     see_also_lines: tuple[int, ...] = ()
     accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.picture import Plot
+from gridatlas.charts.kinds import Place, Plot, all_plots
+from gridatlas.charts.tables import tables_of
 from gridatlas.model.study import Factor, Level
-from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
-from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.heatmaps import side_by_side
+from gridatlas.pages.leaderboard import Board, board_of
 from gridatlas.pages.multiples import inked, multiples, thumbnails
-from gridatlas.pages.plot_tables import tables_of
-from gridatlas.pages.profiles import axis_profiles
 from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
 
@@ -25,30 +23,6 @@ more facets, the pages of another facet's levels have them so."""
 
 PLOTS = "plots"
 """Folder of the plots' downloads, beside the pages."""
-
-
-def settings_row(assessment: Assessment, grids: Sequence[Grid], page: str = "") -> FigureRow | None:
-    """The dot plot of a page as a row; None where the data don't carry it.
-
-    Args:
-        page: The page's path below the study's, as `assessment.answers` has it.
-    """
-    plot = settings_plot(assessment, grids)
-    if plot is None:
-        return None
-    return plot_row(assessment, (plot,), grids, page, "settings")
-
-
-def profiles_row(assessment: Assessment, grids: Sequence[Grid], page: str = "") -> FigureRow | None:
-    """The profiles of a page as a row; as `settings_row`."""
-    plots = axis_profiles(assessment, grids)
-    return plot_row(assessment, plots, grids, page, "axes") if plots else None
-
-
-def forest_row(assessment: Assessment, facet: Factor) -> FigureRow | None:
-    """The forest plot of the page that compares a facet's levels; as `settings_row`."""
-    plot = forest_plot(assessment, facet)
-    return plot_row(assessment, (plot,), (), facet.id, "forest") if plot else None
 
 
 def plot_row(
@@ -61,7 +35,7 @@ def plot_row(
     """Plots side by side.
 
     Args:
-        page: As in `settings_row`; None for plots without files.
+        page: The page's path below the study's; None for plots without files.
     """
     study = assessment.study
     tables = tables_of(assessment, grids)
@@ -82,12 +56,14 @@ class Anatomy:
         charts: Below those: which setting, which axis, who is ahead.
         folded: Pairs side by side, behind a heading that opens.
         found: Differences that the statistics put into words.
+        board: The table of many names, which leads; the values are folded below it.
     """
 
     leading: tuple[FigureRow, ...]
     charts: tuple[FigureRow, ...] = ()
     folded: tuple[Section, ...] = ()
     found: tuple[Difference, ...] = ()
+    board: Board | None = None
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -103,11 +79,23 @@ class Anatomy:
         """What templates place the figures by."""
         return {
             "leading": [row.key for row in self.leading],
-            "shown": [row.key for row in (*self.leading, *self.charts)],
+            "shown": self._shown,
+            "placed": {place: self._placed(place) for place in get_args(Place)},
             "folded": self.folded,
             "differences": self.found,
             "compared": bool(self.found),
+            "board": self.board,
         }
+
+    @property
+    def _shown(self) -> list[str]:
+        return [row.key for row in (*self.leading, *self.charts)]
+
+    def _placed(self, place: Place) -> list[str]:
+        """The kinds of plots that answer a question of the page."""
+        return [
+            key for key, kind in all_plots().items() if place == kind.PLACE and key in self._shown
+        ]
 
 
 def level_anatomy(
@@ -140,19 +128,26 @@ def level_anatomy(
             return Anatomy(
                 (values_row(assessment, grids, page), *_changes(assessment, found)), found=found
             )
-    return Anatomy((values_row(assessment, grids, page),), answering(assessment, grids, page))
+    return _of_values(assessment, grids, page)
+
+
+def _of_values(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> Anatomy:
+    """The values themselves, and the plots or the table that answer."""
+    leading = (values_row(assessment, grids, page),)
+    board = board_of(assessment.study, grids, assessment.answers.get(page))
+    return Anatomy(leading, () if board else answering(assessment, grids, page), board=board)
 
 
 def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     """The levels of a facet against each other; the grids themselves are folded."""
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     found = differences(assessment.results, facet, grids)
-    forest = forest_row(assessment, facet) if found else None
+    ahead = answering(assessment, grids, facet.id, facet) if found else ()
     leading = _changes(assessment, found) if found else level_rows(assessment, facet)
     again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
     folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
     return Anatomy(
-        (*((forest,) if forest else ()), *leading),
+        (*ahead, *leading),
         folded=folded,
         found=found,
     )
@@ -161,23 +156,28 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
 def study_anatomy(assessment: Assessment) -> Anatomy:
     """A study: its levels with thumbnails; one without facets shows its grid itself."""
     facet = next(iter(assessment.study.facets), None)
+    grids = tuple(assessment.results.grids.values())
     if facet is None:
-        grids = tuple(assessment.results.grids.values())
-        return Anatomy((values_row(assessment, grids, ""),), answering(assessment, grids, ""))
-    return Anatomy(level_rows(assessment, facet))
+        return _of_values(assessment, grids, "")
+    board = board_of(assessment.study, grids, assessment.answers.get(""))
+    return Anatomy(level_rows(assessment, facet), board=board)
 
 
-def answering(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> tuple[FigureRow, ...]:
-    """The plots that answer which setting, and whether an axis matters, as far as data carry them.
+def answering(
+    assessment: Assessment, grids: Sequence[Grid], page: str, facet: Factor | None = None
+) -> tuple[FigureRow, ...]:
+    """The plots that answer a page's questions, a row per kind, as far as data carry them.
 
     Args:
         page: The page's path below the study's.
+        facet: Whose levels the page compares; None where it asks for settings and axes.
     """
-    rows = (
-        settings_row(assessment, grids, page),
-        profiles_row(assessment, grids, page),
+    return tuple(
+        plot_row(assessment, plots, grids, page, kind.KIND)
+        for kind in all_plots().values()
+        if (kind.PLACE == "ahead") == (facet is not None)
+        and (plots := kind.of(assessment, grids, facet))
     )
-    return tuple(row for row in rows if row is not None)
 
 
 def values_row(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> FigureRow:

@@ -15,7 +15,7 @@ from gridatlas.charts.compose import (
     draw_grid,
     own_domain,
 )
-from gridatlas.charts.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
+from gridatlas.charts.kinds.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
 from gridatlas.model.study import Factor, Levels, Point, point_slug
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.multiples import multiples

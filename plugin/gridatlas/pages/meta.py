@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from gridatlas.analysis.said import Answer, Grade
 from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.schema import Source
@@ -96,7 +96,10 @@ def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
     """Of the page's heatmaps the first one that is most about what it leads with."""
     named = {label for of in answer.assertions for label in of.levels} if answer else set()
     figures = [
-        figure for row in plan.rows for figure in row.figures if isinstance(figure.chart, Heatmap)
+        figure
+        for row in plan.rows
+        for figure in row.figures
+        if not figure.plot and not figure.is_line
     ]
 
     def named_levels(figure: Figure) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import UNTESTED
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.palette import LIGHT
 from gridatlas.charts.panels import (
     Rivals,

@@ -14,7 +14,7 @@ from gridatlas.assessment.answers import overview_headline
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.description import over
-from gridatlas.charts.picture import Picture
+from gridatlas.charts.kinds import Picture
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
 from gridatlas.model.problems import Problem, visible

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from gridatlas.analysis.said import Answer
 from gridatlas.assessment.reruns import Reproduction
-from gridatlas.charts.line import Line
+from gridatlas.charts.kinds.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
@@ -57,6 +57,7 @@ _IDS = re.compile(r'\bid="([^"]+)"')
 PARTS = frozenset(
     (
         "switch",
+        "board",
         "chips",
         "charts",
         "trust",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas_reproduce.digits.model import load_model, new_tokenizer
-from gridatlas_reproduce.digits.problems import END, Problem
+from gridatlas_reproduce.digits.problems import Problem, ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,6 @@ class Grpo:
         prompts: Different problems per step.
         num_generations: Answers per problem.
         learning_rate: Constant.
-        temperature: Of the rollouts; TRL also divides the logits of the loss by it.
         save_steps: Steps between two checkpoints.
     """
 
@@ -31,14 +30,13 @@ class Grpo:
     prompts: int = 32
     num_generations: int = 8
     learning_rate: float = 2e-4
-    temperature: float = 1.0
     save_steps: int = 100
 
 
 def rewards(completions: list[str], answer: list[str], **_: object) -> list[float]:
     """1 for the right answer, ended; else 0."""
     return [
-        float(completion.partition(END)[0] == right)
+        float(ended(completion)[0] == right)
         for completion, right in zip(completions, answer, strict=True)
     ]
 
@@ -46,20 +44,26 @@ def rewards(completions: list[str], answer: list[str], **_: object) -> list[floa
 def train_on(
     start: Path,
     how: Grpo,
+    temperature: float,
     problems: Iterator[Problem],
     seed: int,
     longest: int,
     folder: Path,
     device: str,
     step_done: Callable[[int], None] | None = None,
+    tokenizer: Any = None,
+    vllm: bool = False,
 ) -> Any:
     """Train the model in `start` on; a run that was stopped goes on from its last checkpoint.
 
     Args:
+        temperature: Of the rollouts; TRL also divides the logits of the loss by it.
         problems: Without end; none that is held out.
         longest: Characters of an answer, with its end.
         folder: For checkpoints.
         step_done: Called with the number of steps done.
+        tokenizer: The model's; of characters where none is given.
+        vllm: Whether vLLM samples the rollouts, on the GPU that trains in bfloat16.
     """
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
@@ -80,15 +84,16 @@ def train_on(
         max_completion_length=longest,
         learning_rate=how.learning_rate,
         lr_scheduler_type="constant",
-        temperature=how.temperature,
+        temperature=temperature,
         top_p=1.0,
         top_k=0,
         beta=0.0,
         loss_type="dapo",
         scale_rewards="group",
         steps_per_generation=1,
-        gradient_checkpointing=False,
-        bf16=False,
+        gradient_checkpointing=vllm,
+        bf16=vllm,
+        use_vllm=vllm,
         use_cpu=device == "cpu",
         seed=seed,
         data_seed=seed,
@@ -104,7 +109,7 @@ def train_on(
         reward_funcs=rewards,
         args=config,
         train_dataset=Dataset.from_list(rows),
-        processing_class=new_tokenizer(),
+        processing_class=tokenizer or new_tokenizer(),
         callbacks=[Steps()],
     )
     trainer.remove_callback(PrinterCallback)  # prints its last figures among ours

@@ -24,7 +24,7 @@ from gridatlas.assessment.uncertainty import (
     defined,
 )
 from gridatlas.charts.compose import draw_grid
-from gridatlas.charts.line import Line
+from gridatlas.charts.kinds.line import Line
 from gridatlas.checks import check_study
 from gridatlas.model.study import Point
 from gridatlas.pages.exports import to_csv, to_json

@@ -22,7 +22,7 @@ from gridatlas.charts.compose import (
     draw_grid,
     own_domain,
 )
-from gridatlas.charts.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
+from gridatlas.charts.kinds.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 from gridatlas.pages.environment import caption, own_environments

@@ -13,7 +13,7 @@ from builders import MakeStudy, table
 
 from gridatlas.charts.compose import difference_domain, draw_difference, draw_grid, own_domain
 from gridatlas.charts.description import describe_difference, describe_grid
-from gridatlas.charts.heatmap import ABSENT, BEST_SET, Heatmap, Segment
+from gridatlas.charts.kinds.heatmap import ABSENT, BEST_SET, Heatmap, Segment
 from gridatlas.charts.plotting import thinned
 from gridatlas.charts.vegalite import TALL, specification
 from gridatlas.model.format import format_difference, format_value, value_with_unit

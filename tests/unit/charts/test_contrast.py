@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gridatlas.charts.heatmap import CellMark, Heatmap, Kind
+from gridatlas.charts.kinds.heatmap import CellMark, Heatmap, Kind
 from gridatlas.charts.render import draw_one
 
 SVG = "{http://www.w3.org/2000/svg}"

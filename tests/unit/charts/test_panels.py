@@ -9,7 +9,7 @@ from builders import write_study
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.compose import draw_difference, draw_grid
-from gridatlas.charts.heatmap import Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.palette import BLACK_UP_TO, DARK, LIGHT, STEPS, luminance, step, stylesheet
 from gridatlas.charts.panels import centred_scale
 from gridatlas.charts.vegalite import specification

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridatlas.charts import render
-from gridatlas.charts.dots import SHOWN, DotPlot, DotRow, dots_specification
-from gridatlas.charts.forest import Forest, ForestRow, forest_specification
+from gridatlas.charts.kinds.dots import SHOWN, DotPlot, DotRow, dots_specification
+from gridatlas.charts.kinds.forest import Forest, ForestRow, forest_specification
+from gridatlas.charts.kinds.profile import Profile, ProfileLine, profile_specification
 from gridatlas.charts.plotting import ACCENT, SERIES, SYMBOLS, padded, shortened, spread_out
-from gridatlas.charts.profile import Profile, ProfileLine, profile_specification
 from gridatlas.charts.render import draw_one
 
 

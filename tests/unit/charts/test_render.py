@@ -26,7 +26,7 @@ from PIL import Image
 from test_plot_drawings import dot_plot, forest, profile
 
 from gridatlas.charts import pool, render
-from gridatlas.charts.heatmap import CellMark, Heatmap
+from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
 from gridatlas.charts.pool import RenderPool, draw
 from gridatlas.charts.render import Drawable, Drawing, DrawingError, draw_one, recompress_png
 from gridatlas.files.cache import FILE

@@ -1008,11 +1008,13 @@
     const found = /^[^\d−-]{0,2}([−-]?[\d,]*\.?\d+)/.exec(text.trim());
     return found ? Number(found[1].replaceAll(",", "").replace("−", "-")) : text.trim();
   };
-  const ORDER = new Map([["none", "descending"], ["descending", "ascending"], ["ascending", "none"]]);
+  const OTHER = { descending: "ascending", ascending: "descending" };
   function sort(head) {
     const table = head.closest("table");
     const [body] = table.tBodies;
-    const order = ORDER.get(head.getAttribute("aria-sort") || "none");
+    const now = head.getAttribute("aria-sort") || "none";
+    const first = head.dataset.order || "descending";
+    const order = now === "none" ? first : now === first ? OTHER[first] : "none";
     for (const other of head.parentElement.children) other.removeAttribute("aria-sort");
     if (order !== "none") head.setAttribute("aria-sort", order);
     const value = (row) => sortable(row.cells[head.cellIndex].textContent);
@@ -1069,7 +1071,7 @@
   function setUp() {
     const tables = "table.ga-sortable, .md-typeset:has(.ga-figure) table:not([class])";
     for (const table of document.querySelectorAll(tables)) {
-      const heads = table.tHead?.rows[0]?.cells ?? [];
+      const heads = [...(table.tHead?.rows ?? [])].at(-1)?.cells ?? [];
       if (table.closest(".ga-figure") || table.tBodies[0]?.rows.length < 3) continue;
       if (table.tHead?.querySelector(".ga-sort")) continue;
       for (const head of heads) {
