@@ -83,6 +83,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         accepted_lines=_lines(source, "accepted"),
         reproduce=file.reproduce,
         runs=runs,
+        authors=file.authors,
         license=file.license or "",
         roles=roles_of(file, factors, readings),
         cells=file.cells,
