@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import MakeStudy
+from builders import MakeStudy, write_study
 from click.testing import CliRunner
+from jinja2 import ChoiceLoader, DictLoader, PackageLoader
 
 from gridatlas import checks
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.charts import kinds
+from gridatlas.charts.kinds import all_plots
 from gridatlas.charts.pool import draw
 from gridatlas.charts.render import DrawingError
 from gridatlas.checks import all_checks
 from gridatlas.cli.main import main
+from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.json_schema import key_texts
 from gridatlas.model.schema import AcceptedEntry
+from gridatlas.pages.anatomy import study_anatomy
+from gridatlas.pages.environment import own_environments
+from gridatlas.pages.exports import plot_files
+from gridatlas.pages.fence import FenceError, parse
+from gridatlas.pages.fence_figures import figures
+from gridatlas.pages.render import Templates
 from gridatlas_import import readers
 from gridatlas_import.detect import detect
 from gridatlas_import.importers import importers
@@ -263,35 +273,91 @@ CHART = """
 import json
 from dataclasses import asdict, dataclass
 
-from gridatlas.charts.kinds import Chart
+from gridatlas.charts.kinds import Plot
 
 @dataclass(frozen=True, slots=True)
-class Toys(Chart):
+class Toys(Plot):
+    KIND, PLACE, ORDER = "{kind}", "settings", 9
+
     title: str
     description: str
     values: tuple[float, ...]
     missing: int = 0
 
+    @classmethod
+    def of(cls, assessment, grids, facet):
+        values = [grid.columns.value.floats.max() for grid in grids]
+        return (cls("Toys", "The best of each", tuple(values)),)
+
     def to_json(self):
-        return json.dumps({"toys": asdict(self)})
+        return json.dumps({{"toys": asdict(self)}})
 
     def specification(self):
-        values = [{"value": value} for value in self.values]
-        return {"data": {"values": values}, "mark": "point", "encoding": {"x": {"field": "value"}}}
+        values = [{{"value": value}} for value in self.values]
+        encoding = {{"x": {{"field": "value"}}}}
+        return {{"data": {{"values": values}}, "mark": "point", "encoding": encoding}}
 
     def expected(self):
-        return {"point": ("toys", len(self.values) + self.missing)}
+        return {{"point": ("toys", len(self.values) + self.missing)}}
+
+    @property
+    def columns(self):
+        return ("Best",)
+
+    def table(self):
+        return [(str(value),) for value in self.values]
+
+    def records(self):
+        return [{{"best": value}} for value in self.values]
 """
 
 
-def test_a_chart_is_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "toys.py").write_text(CHART)
-    monkeypatch.syspath_prepend(tmp_path)
-    toys = import_module("toys").Toys
-    picture = toys("Toys", "Three toys", (1.0, 2.0, 3.0))
-    drawing = draw([picture], tmp_path / "cache")[picture]
-    assert 'role="group" aria-label="Three toys"' in drawing.svg
-    assert json.loads(drawing.spec) == picture.specification()
+@pytest.fixture
+def chart_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose files are as those in `charts/kinds/`, and another one with templates."""
+    more = tmp_path / "kinds"
+    more.mkdir()
+    monkeypatch.setattr(kinds, "__path__", [*kinds.__path__, str(more)])
+    loader = own_environments()[1].loader
+    assert isinstance(loader, PackageLoader)
+    captions = DictLoader({"toys.html.jinja": "{{ chart.values | length }} of the toys."})
+    monkeypatch.setattr(own_environments()[1], "loader", ChoiceLoader([loader, captions]))
+    all_plots.cache_clear()
+    yield more
+    all_plots.cache_clear()
+    sys.modules.pop("gridatlas.charts.kinds.toys", None)
+
+
+def test_a_chart_is_a_file(chart_files: Path) -> None:
+    (chart_files / "toys.py").write_text(CHART.format(kind="toys"))
+    write_study(chart_files / "data/demo", cells="rate,depth,value\n0.1,1,13\n0.2,1,20\n")
+    assessment = load_data(chart_files / "data")["demo"]
+    assert list(all_plots()) == ["dots", "profile", "forest", "toys"]
+    anatomy = study_anatomy(assessment)
+    assert anatomy.context["placed"] == {"settings": ["toys"], "axes": ["profile"], "ahead": []}
+    row = anatomy.charts[-1]
+    drawings = draw([figure.chart for figure in row.figures])
+    [drawing] = drawings.values()
+    assert 'role="img" aria-label="The best of each"' in drawing.svg
     assert drawing.png.startswith(b"\x89PNG")
+    page = Templates(None, frozenset(), (), SiteAddress()).fence(
+        row, "studies/demo/index.md", drawings, set()
+    )
+    assert "<figcaption>1 of the toys.</figcaption>" in page
+    assert '<tr><th scope="row">20.0</th></tr>' in page
+    assert plot_files(row.figures[0], drawing)["plots/demo/toys.csv"] == "best\n20.0\n"
+    fence = parse("demo\nas: toys\n")
+    assert figures(fence, {"demo": assessment}).figures[0].chart == row.figures[0].chart
+    with pytest.raises(FenceError) as error:
+        figures(parse("demo\nas: toy\n"), {"demo": assessment})
+    assert error.value.expected == "dots, profile, forest, toys, delta or studies"
     with pytest.raises(DrawingError, match=r"^Toys: drawn with 1 toys, expected 2$"):
-        draw([toys("Toys", "Two toys", (1.0,), missing=1)])
+        draw([replace(row.figures[0].chart, missing=1)])
+
+
+def test_two_charts_of_one_kind_are_refused(chart_files: Path) -> None:
+    (chart_files / "toys.py").write_text(CHART.format(kind="dots"))
+    with pytest.raises(
+        ValueError, match=r"^charts/kinds/dots.py and charts/kinds/toys.py both have dots$"
+    ):
+        all_plots()

@@ -18,9 +18,7 @@ from threading import Lock
 from typing import Any
 
 from gridatlas.charts.card import SocialCard, card_svg
-from gridatlas.charts.kinds import Chart, Picture
-from gridatlas.charts.kinds.heatmap import Heatmap
-from gridatlas.charts.panel_svg import panel_svg
+from gridatlas.charts.kinds import Picture
 from gridatlas.charts.shorten import shorter
 from gridatlas.charts.vegalite import drawable, specification
 from gridatlas.files.cache import cache_key, open_cache
@@ -81,22 +79,9 @@ def draw_one(picture: Drawable) -> Drawing:
     """
     if isinstance(picture, SocialCard):
         return _draw_card(picture)
-    if isinstance(picture, Chart):
-        spec = picture.specification()
-        svg = _by_vega(spec)
-    elif isinstance(picture, Heatmap):
-        spec, svg = specification(picture), _heatmap_svg(picture)
-    else:
-        raise TypeError(f"neither a chart nor a heatmap: {type(picture).__name__}")
-    svg = _checked(svg, picture)
+    spec = picture.specification()
+    svg = _checked(picture.drawn(spec, _by_vega), picture)
     return Drawing(shorter(svg), _png(svg) if picture.has_png else b"", _json(spec))
-
-
-def _heatmap_svg(heatmap: Heatmap) -> str:
-    drawn = drawable(heatmap)
-    if heatmap.panel:
-        return panel_svg(drawn, lambda panel: _by_vega(specification(panel)))
-    return _by_vega(specification(drawn))
 
 
 def _checked(svg: str, picture: Picture) -> str:

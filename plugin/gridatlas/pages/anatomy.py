@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.kinds import Plot
+from gridatlas.charts.kinds import Place, Plot, all_plots
+from gridatlas.charts.tables import tables_of
 from gridatlas.model.study import Factor, Level
-from gridatlas.pages.dots import settings_plot
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
-from gridatlas.pages.forest import forest_plot
 from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.leaderboard import Board, board_of
 from gridatlas.pages.multiples import inked, multiples, thumbnails
-from gridatlas.pages.plot_tables import tables_of
-from gridatlas.pages.profiles import axis_profiles
 from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
 
@@ -26,30 +23,6 @@ more facets, the pages of another facet's levels have them so."""
 
 PLOTS = "plots"
 """Folder of the plots' downloads, beside the pages."""
-
-
-def settings_row(assessment: Assessment, grids: Sequence[Grid], page: str = "") -> FigureRow | None:
-    """The dot plot of a page as a row; None where the data don't carry it.
-
-    Args:
-        page: The page's path below the study's, as `assessment.answers` has it.
-    """
-    plot = settings_plot(assessment, grids)
-    if plot is None:
-        return None
-    return plot_row(assessment, (plot,), grids, page, "settings")
-
-
-def profiles_row(assessment: Assessment, grids: Sequence[Grid], page: str = "") -> FigureRow | None:
-    """The profiles of a page as a row; as `settings_row`."""
-    plots = axis_profiles(assessment, grids)
-    return plot_row(assessment, plots, grids, page, "axes") if plots else None
-
-
-def forest_row(assessment: Assessment, facet: Factor) -> FigureRow | None:
-    """The forest plot of the page that compares a facet's levels; as `settings_row`."""
-    plot = forest_plot(assessment, facet)
-    return plot_row(assessment, (plot,), (), facet.id, "forest") if plot else None
 
 
 def plot_row(
@@ -62,7 +35,7 @@ def plot_row(
     """Plots side by side.
 
     Args:
-        page: As in `settings_row`; None for plots without files.
+        page: The page's path below the study's; None for plots without files.
     """
     study = assessment.study
     tables = tables_of(assessment, grids)
@@ -106,12 +79,23 @@ class Anatomy:
         """What templates place the figures by."""
         return {
             "leading": [row.key for row in self.leading],
-            "shown": [row.key for row in (*self.leading, *self.charts)],
+            "shown": self._shown,
+            "placed": {place: self._placed(place) for place in get_args(Place)},
             "folded": self.folded,
             "differences": self.found,
             "compared": bool(self.found),
             "board": self.board,
         }
+
+    @property
+    def _shown(self) -> list[str]:
+        return [row.key for row in (*self.leading, *self.charts)]
+
+    def _placed(self, place: Place) -> list[str]:
+        """The kinds of plots that answer a question of the page."""
+        return [
+            key for key, kind in all_plots().items() if place == kind.PLACE and key in self._shown
+        ]
 
 
 def level_anatomy(
@@ -158,12 +142,12 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     """The levels of a facet against each other; the grids themselves are folded."""
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     found = differences(assessment.results, facet, grids)
-    forest = forest_row(assessment, facet) if found else None
+    ahead = answering(assessment, grids, facet.id, facet) if found else ()
     leading = _changes(assessment, found) if found else level_rows(assessment, facet)
     again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
     folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
     return Anatomy(
-        (*((forest,) if forest else ()), *leading),
+        (*ahead, *leading),
         folded=folded,
         found=found,
     )
@@ -179,17 +163,21 @@ def study_anatomy(assessment: Assessment) -> Anatomy:
     return Anatomy(level_rows(assessment, facet), board=board)
 
 
-def answering(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> tuple[FigureRow, ...]:
-    """The plots that answer which setting, and whether an axis matters, as far as data carry them.
+def answering(
+    assessment: Assessment, grids: Sequence[Grid], page: str, facet: Factor | None = None
+) -> tuple[FigureRow, ...]:
+    """The plots that answer a page's questions, a row per kind, as far as data carry them.
 
     Args:
         page: The page's path below the study's.
+        facet: Whose levels the page compares; None where it asks for settings and axes.
     """
-    rows = (
-        settings_row(assessment, grids, page),
-        profiles_row(assessment, grids, page),
+    return tuple(
+        plot_row(assessment, plots, grids, page, kind.KIND)
+        for kind in all_plots().values()
+        if (kind.PLACE == "ahead") == (facet is not None)
+        and (plots := kind.of(assessment, grids, facet))
     )
-    return tuple(row for row in rows if row is not None)
 
 
 def values_row(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> FigureRow:

@@ -9,10 +9,8 @@ from html import escape
 
 from gridatlas.model.problems import join_names, nearest, printable, quote
 
-KINDS = ("dots", "profile", "forest", "delta", "studies")
-"""What a fence shows in the place of heatmaps of values."""
 OPTIONS: Mapping[str, str] = {
-    "as": "dots, profile, forest, delta or studies",
+    "as": "a kind of plot, delta or studies",
     "scale": "own or shared",
     "colour": "evidence or value",
     "delta": "a level, or the address of another grid of the study",

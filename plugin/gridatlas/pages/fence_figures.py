@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.kinds import all_plots
 from gridatlas.charts.kinds.heatmap import with_overrides
 from gridatlas.charts.kinds.line import Axis, Line, draw_line, line_domain
 from gridatlas.model.problems import join_names, nearest, printable, quote
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Level
-from gridatlas.pages.fence import KINDS, Entry, Fence, FenceError, no_study, width
+from gridatlas.pages.fence import Entry, Fence, FenceError, no_study, width
 from gridatlas.pages.fence_plots import plots
 from gridatlas.pages.figure import Figure, FigureRow
 from gridatlas.pages.heatmaps import difference_figures, figures_of
@@ -31,10 +32,13 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
     Raises:
         FenceError: For an address, a level or a combination of options that there isn't.
     """
-    kind = fence.option("as")
-    if kind and kind not in KINDS:
+    kind, kinds = fence.option("as"), [*all_plots(), "delta", "studies"]
+    if kind and kind not in kinds:
         raise fence.error(
-            "as", f"as: {printable(kind)}", f"write `as: {nearest(kind, KINDS) or KINDS[0]}`"
+            "as",
+            f"as: {printable(kind)}",
+            f"write `as: {nearest(kind, kinds) or kinds[0]}`",
+            f"{', '.join(kinds[:-1])} or {kinds[-1]}",
         )
     _choice(fence, "compact", {"yes": True, "no": False})
     if kind and kind != "delta":

@@ -6,16 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.kinds import Plot
+from gridatlas.charts.kinds import CannotShow, Plot, all_plots
+from gridatlas.charts.tables import kind_of, tables_of
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import plot_row
-from gridatlas.pages.dots import SETTINGS_UP_TO, dot_plot
 from gridatlas.pages.fence import Entry, Fence, FenceError, no_study
 from gridatlas.pages.figure import FigureRow
-from gridatlas.pages.forest import forest_plot
-from gridatlas.pages.plot_tables import Tables, kind_of, tables_of
-from gridatlas.pages.profiles import LEVELS_UP_TO, axis_profiles
 from gridatlas.table.study_table import Grid
 
 Find = Callable[[Entry, Mapping[str, Assessment]], tuple[Assessment, Grid]]
@@ -29,85 +26,45 @@ def plots(fence: Fence, assessments: Mapping[str, Assessment], find: Find) -> Fi
     Raises:
         FenceError: For an address that there isn't, or grids that such a plot can't be of.
     """
-    kind = fence.option("as")
+    kind = all_plots()[fence.option("as")]
     for option in _OF_HEATMAPS:
         if option in fence.options:
             wanted = "as: delta" if option == "delta" else "no `as`"
             raise fence.error(
                 option,
-                f"{option} with as: {kind}",
+                f"{option} with as: {kind.KIND}",
                 f"remove one of the lines as and {option}, or write two fences",
                 f"{option} with {wanted}",
             )
-    if kind == "forest":
+    if kind.PLACE == "ahead":
         assessment, facet = _facet(fence, assessments)
-        forest = forest_plot(assessment, facet)
-        if forest is None:
-            raise _no_forest(fence, assessment, facet)
-        return _row(fence, assessment, (forest,), ())
+        return _row(fence, assessment, kind, (), facet)
     chosen = [find(entry, assessments) for entry in fence.addresses]
     grids = tuple(grid for _, grid in chosen)
     assessment = chosen[0][0]
     if any(other is not assessment for other, _ in chosen):
         raise fence.error(
             "as",
-            f"as: {kind} for grids of {len({id(other) for other, _ in chosen})} studies",
+            f"as: {kind.KIND} for grids of {len({id(other) for other, _ in chosen})} studies",
             "write a fence for each study",
             "grids of one study",
         )
-    tables = tables_of(assessment, grids)
-    if tables is None:
+    if tables_of(assessment, grids) is None:
         raise _not_alike(fence, assessment, grids)
-    found = _settings(fence, tables) if kind == "dots" else _profiles(fence, tables)
-    return _row(fence, assessment, found, grids)
-
-
-def _settings(fence: Fence, tables: Tables) -> tuple[Plot, ...]:
-    study = tables.study
-    if study.metric.better is None:
-        raise fence.error(
-            "as",
-            f"as: dots for {study.id}, whose metric has no `better`: none of them is the best",
-            "write `as: profile`, or `better: higher` or `better: lower` in study.yml",
-            "a metric that says which values are better",
-        )
-    if study.axes_are_conditions:
-        raise fence.error(
-            "as",
-            f"as: dots for {study.id}, whose axes are conditions: none of them is the best",
-            "write `as: profile`",
-            "a study whose axes are settings to choose from",
-        )
-    plot = dot_plot(tables, always=True)
-    if plot is None:
-        number = len(study.x.levels) * len(study.y.levels)
-        raise fence.error(
-            "as",
-            f"as: dots for {number:,} settings"
-            if number > SETTINGS_UP_TO
-            else "as: dots for settings of which most are alike, or fewer than two have a value",
-            "remove the line, which shows the heatmap",
-            f"2 to {SETTINGS_UP_TO:,} settings with different values",
-        )
-    return (plot,)
-
-
-def _profiles(fence: Fence, tables: Tables) -> tuple[Plot, ...]:
-    found = axis_profiles(tables.assessment, tables.grids)
-    if not found:
-        raise fence.error(
-            "as",
-            "as: profile for axes whose levels can't be compared: too few, too many, or never all "
-            "with a value in one row",
-            "remove the line, which shows the heatmap",
-            f"an axis of 2 to {LEVELS_UP_TO} levels with different means",
-        )
-    return found
+    return _row(fence, assessment, kind, grids, None)
 
 
 def _row(
-    fence: Fence, assessment: Assessment, found: Sequence[Plot], grids: Sequence[Grid]
+    fence: Fence,
+    assessment: Assessment,
+    kind: type[Plot],
+    grids: Sequence[Grid],
+    facet: Factor | None,
 ) -> FigureRow:
+    try:
+        found = kind.asked(assessment, grids, facet)
+    except CannotShow as error:
+        raise fence.error("as", error.found, error.fix, error.expected) from error
     row = plot_row(assessment, found, grids, None)
     compact = fence.option("compact") == "yes"
     figures = [replace(figure, compact=compact) for figure in row.figures]
@@ -156,7 +113,8 @@ def _facet(fence: Fence, assessments: Mapping[str, Assessment]) -> tuple[Assessm
         raise no_study(study_id, assessments, entry.line, fix)
     assessment = assessments[study_id]
     facets = {facet.id: facet for facet in assessment.study.facets}
-    compared = [facet for facet in facets.values() if _is_compared(assessment, facet)]
+    study = assessment.study
+    compared = [of for of in facets.values() if of.id in study.baseline or of.id in study.compare]
     if not rest and len(compared) == 1:
         return assessment, compared[0]
     if rest not in facets:
@@ -170,24 +128,3 @@ def _facet(fence: Fence, assessments: Mapping[str, Assessment]) -> tuple[Assessm
             entry.line,
         )
     return assessment, facets[rest]
-
-
-def _is_compared(assessment: Assessment, facet: Factor) -> bool:
-    return facet.id in assessment.study.baseline or facet.id in assessment.study.compare
-
-
-def _no_forest(fence: Fence, assessment: Assessment, facet: Factor) -> FenceError:
-    study = assessment.study
-    if not _is_compared(assessment, facet):
-        return fence.error(
-            "as",
-            f"as: forest for {facet.id}, whose levels aren't compared",
-            f"write `roles: {{{facet.id}: choice}}` in {study.id}, or name another facet",
-            "a facet whose levels are a choice",
-        )
-    return fence.error(
-        "as",
-        f"as: forest for {facet.id}, where no difference can be tested",
-        "write `as: delta`, which shows the differences without a test",
-        "levels whose difference has an interval",
-    )

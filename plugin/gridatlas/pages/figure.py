@@ -13,7 +13,7 @@ from gridatlas.assessment.reruns import Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.kinds import Picture, Plot
 from gridatlas.charts.kinds.heatmap import Heatmap
-from gridatlas.charts.kinds.line import Line, LineChart
+from gridatlas.charts.kinds.line import Line
 from gridatlas.charts.panels import PanelScale
 from gridatlas.model.study import Factor, Level, Reading, Study
 from gridatlas.table.differences import Difference
@@ -222,14 +222,9 @@ class Figure:
         return self.chart if isinstance(self.chart, Plot) else None
 
     @property
-    def plot_kind(self) -> str:
-        """Which plot of many cells it is; empty for other charts."""
-        return self.plot.KIND if self.plot else ""
-
-    @property
     def is_line(self) -> bool:
         """Whether it is the chart of a row or column."""
-        return isinstance(self.chart, LineChart)
+        return isinstance(self.shows, Line)
 
     @property
     def grid(self) -> Grid | None:

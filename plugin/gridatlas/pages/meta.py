@@ -96,7 +96,10 @@ def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
     """Of the page's heatmaps the first one that is most about what it leads with."""
     named = {label for of in answer.assertions for label in of.levels} if answer else set()
     figures = [
-        figure for row in plan.rows for figure in row.figures if isinstance(figure.chart, Heatmap)
+        figure
+        for row in plan.rows
+        for figure in row.figures
+        if not figure.plot and not figure.is_line
     ]
 
     def named_levels(figure: Figure) -> int:

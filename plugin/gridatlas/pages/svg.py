@@ -7,7 +7,6 @@ from collections.abc import Container, Sequence
 from html import escape
 
 from gridatlas.charts.kinds import Picture
-from gridatlas.charts.kinds.dots import DotPlot
 from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
 from gridatlas.charts.palette import LIGHT, is_dark
 from gridatlas.charts.panels import PanelScale
@@ -29,22 +28,22 @@ def with_cell_ids(svg: str, heatmap: Heatmap, grid: Grid, seen: set[str]) -> str
 
 
 def row_links(picture: Picture, grid: Grid | None, seen: Container[str]) -> tuple[str, ...]:
-    """The ids of the cells that the rows of a dot plot stand for; empty where the page has none.
+    """The ids of the cells that the marks of a picture stand for; empty where the page has none.
 
     Args:
         grid: Whose cells they are.
         seen: Ids that the page has.
     """
-    if not isinstance(picture, DotPlot) or grid is None:
+    if grid is None:
         return ()
-    ids = (f"{grid.address}/{row.key}" for row in picture.shown)
+    ids = (f"{grid.address}/{key}" for key in picture.cell_keys)
     return tuple(cell_id if cell_id in seen else "" for cell_id in ids)
 
 
 def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
-    """Give each row of a dot plot its cell: `data-cell="<x>,<y>"`, and a link to its permalink.
+    """Give marks that stand for cells theirs: `data-cell="<x>,<y>"`, and a link to its permalink.
 
-    A script rings the cell of that address while the row is pointed at: in every heatmap of the
+    A script rings the cell of that address while the mark is pointed at: in every heatmap of the
     page that is of the study which the `data-study` around the drawing names. The link isn't a
     stop of the Tab key, since the table has the same links. Its attribute is `xlink:href`: Material
     sets the property of all that has `href`, and that of an SVG element can't be set.
@@ -52,13 +51,14 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
     Args:
         links: As `row_links` gives them.
     """
-    if not isinstance(picture, DotPlot):
+    keys = picture.cell_keys
+    if not keys:
         return svg
-    targets = iter(zip(picture.shown, links or [""] * len(picture.shown), strict=True))
+    targets = iter(zip(keys, links or [""] * len(keys), strict=True))
 
     def linked(match: re.Match[str]) -> str:
-        row, target = next(targets)
-        cell = f'class="ga-row" data-cell="{escape(row.key)}"'
+        key, target = next(targets)
+        cell = f'class="ga-row" data-cell="{escape(key)}"'
         if not target:
             return f"<g {cell}>{match[0]}</g>"
         return f'<a xlink:href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'

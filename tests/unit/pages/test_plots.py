@@ -15,15 +15,16 @@ from builders import real_data, write_study
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
+from gridatlas.charts.kinds.dots import DotPlot, dot_plot
+from gridatlas.charts.kinds.forest import forest_plot
+from gridatlas.charts.kinds.profile import Profile
 from gridatlas.charts.pool import draw
+from gridatlas.charts.tables import tables_of
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.pages.anatomy import forest_row, profiles_row, settings_row
-from gridatlas.pages.dots import dot_plot, settings_plot
+from gridatlas.model.study import Factor
+from gridatlas.pages.anatomy import answering
 from gridatlas.pages.exports import plot_files
 from gridatlas.pages.figure import FigureRow
-from gridatlas.pages.forest import forest_plot
-from gridatlas.pages.plot_tables import tables_of
-from gridatlas.pages.profiles import axis_profiles
 from gridatlas.pages.render import Templates
 from gridatlas.table.study_table import Grid
 
@@ -59,6 +60,21 @@ def grids_at(assessment: Assessment, facet: str, level: str) -> tuple[Grid, ...]
     return assessment.results.where(facet, level)
 
 
+def settings_plot(assessment: Assessment, grids: Iterable[Grid]) -> DotPlot | None:
+    return next(iter(DotPlot.of(assessment, tuple(grids))), None)
+
+
+def row_of(
+    kind: str,
+    assessment: Assessment,
+    grids: tuple[Grid, ...],
+    page: str = "",
+    facet: Factor | None = None,
+) -> FigureRow | None:
+    rows = {row.key: row for row in answering(assessment, grids, page, facet)}
+    return rows.get(kind)
+
+
 def html(row: FigureRow) -> str:
     templates = Templates(None, frozenset(), (), SiteAddress())
     drawings = draw([figure.chart for figure in row.figures])
@@ -88,7 +104,7 @@ def test_settings_are_ranked_by_the_printed_average(dynts: Assessment) -> None:
 
 
 def test_profiles_are_the_means_of_the_benchmarks(dynts: Assessment) -> None:
-    ratio, window = axis_profiles(dynts, grids_at(dynts, "model", "r1-qwen"))
+    ratio, window = Profile.of(dynts, grids_at(dynts, "model", "r1-qwen"))
     assert [line.name for line in ratio.lines] == ["AIME24", "AIME25", "AMC23", "GPQA_D"]
     grid = dynts.results.grid(model="r1-qwen", benchmark="aime24")
     column = [float(cell.value or 0) for x, _, cell in grid.points() if x.key == "0.4"]
@@ -136,8 +152,8 @@ def test_what_depends_on_the_reading_is_not_highlighted(dynts: Assessment) -> No
 
 def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
     grids = grids_at(dynts, "model", "r1-qwen")
-    rows = [settings_row(dynts, grids), profiles_row(dynts, grids)]
-    rows.append(forest_row(dynts, dynts.study.facet("model")))
+    rows = [row_of("dots", dynts, grids), row_of("profile", dynts, grids)]
+    rows.append(row_of("forest", dynts, (), "model", dynts.study.facet("model")))
     captions = [
         html(row).partition("<figcaption>")[2].partition("</figcaption>")[0] for row in rows if row
     ]
@@ -230,7 +246,7 @@ DRAWN = {
 def test_settings_of_every_kind_are_ranked(assess: Assess, case: str) -> None:
     axes, value, keys, (rows, best, band, caption) = DRAWN[case]
     assessment = assess(axes, value, **keys)
-    row = settings_row(assessment, tuple(assessment.results.grids.values()))
+    row = row_of("dots", assessment, tuple(assessment.results.grids.values()))
     assert row is not None
     plot = row.figures[0].chart
     assert len(plot.rows) == rows
@@ -269,9 +285,9 @@ def test_values_without_intervals_are_drawn_if_asked_for(assess: Assess) -> None
 
 def test_profiles_are_over_rows_that_every_benchmark_has(assess: Assess) -> None:
     assessment = assess({**GRID, "test": TESTS}, of_30, **ITEMS)
-    rate, depth = axis_profiles(assessment, assessment.results.grids.values())
+    rate, depth = Profile.of(assessment, tuple(assessment.results.grids.values()))
     assert [(profile.rows, profile.rows_of) for profile in (rate, depth)] == [(4, 5), (3, 4)]
-    row = profiles_row(assessment, tuple(assessment.results.grids.values()))
+    row = row_of("profile", assessment, tuple(assessment.results.grids.values()))
     assert row is not None
     assert (
         html(row)
@@ -290,7 +306,7 @@ def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
         {"rate": levels, "depth": ("1",)}, lambda rate, _: f"{float(rate):.1f}",
         factors={"rate": {"levels": levels}}, **LATENCY,
     )  # fmt: skip
-    [profile] = axis_profiles(assessment, assessment.results.grids.values())
+    [profile] = Profile.of(assessment, tuple(assessment.results.grids.values()))
     assert profile.levels == ("1", "2", "8", "16")
     assert profile.lines[0].means == (1, 2, 8, 16)
 
@@ -314,7 +330,7 @@ def test_outcomes_by_item_have_intervals_too() -> None:
 
 
 def test_table_and_files_are_folded_together(dynts: Assessment) -> None:
-    row = profiles_row(dynts, grids_at(dynts, "model", "r1-qwen"), "model/r1-qwen")
+    row = row_of("profile", dynts, grids_at(dynts, "model", "r1-qwen"), "model/r1-qwen")
     assert row is not None
     [folded] = re.findall("<details>.*?</details>", html(row), re.DOTALL)
     assert folded.count("<table>") == 2
@@ -329,7 +345,7 @@ def test_table_and_files_are_folded_together(dynts: Assessment) -> None:
 def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
     axes, value, keys, _ = DRAWN["one axis of 40 levels"]
     assessment = assess(axes, value, **keys)
-    row = settings_row(assessment, tuple(assessment.results.grids.values()), "test/t")
+    row = row_of("dots", assessment, tuple(assessment.results.grids.values()), "test/t")
     assert row is not None
     [figure] = row.figures
     files = plot_files(figure, draw([figure.chart])[figure.chart])
@@ -360,11 +376,11 @@ def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess: Assess) -> None:
     assert (plot.kind, plot.over, plot.scope) == ("seeds", ("1", "2", "3"), "other seeds")
     assert plot.rows[0].name == "0.2 × 1"
     assert plot.rows[0].value == pytest.approx(2.52)
-    rate, _ = axis_profiles(assessment, grids)
+    rate, _ = Profile.of(assessment, grids)
     assert [line.name for line in rate.lines] == ["1", "2", "3"]
 
 
 def test_nothing_is_compared_that_is_not_alike(dynts: Assessment) -> None:
     grids = grids_at(dynts, "benchmark", "aime24")
     assert settings_plot(dynts, grids) is None
-    assert axis_profiles(dynts, grids) == ()
+    assert Profile.of(dynts, grids) == ()

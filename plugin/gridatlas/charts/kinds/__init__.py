@@ -1,15 +1,34 @@
-"""What a picture of results has, whatever it shows: a class brings all that is drawn of it."""
+"""A file per kind of picture. Plots of many cells are found by their classes: no list has them."""
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, Literal
 
+from gridatlas import registry
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.plotting import Column
+from gridatlas.model.study import Factor
+from gridatlas.table.study_table import Grid
 
 Specification = dict[str, Any]
 Expected = Mapping[str, tuple[str, int]]
+ByVega = Callable[[Specification], str]
+"""Has Vega draw: the SVG of a specification."""
+Place = Literal["settings", "axes", "ahead"]
+"""The question of a page that a plot answers: which setting, whether an axis matters, or which
+level of a facet is ahead."""
+
+
+class CannotShow(ValueError):
+    """A plot that someone asked for can't be of these data; the texts are those of a problem."""
+
+    def __init__(self, found: str, fix: str, expected: str) -> None:
+        self.found, self.fix, self.expected = found, fix, expected
+        super().__init__(found)
 
 
 class Picture(ABC):
@@ -26,32 +45,71 @@ class Picture(ABC):
         """All of it as canonical JSON, which is that of no other kind of picture."""
 
     @abstractmethod
+    def specification(self) -> Specification:
+        """The complete Vega-Lite specification."""
+
+    @abstractmethod
     def expected(self) -> Expected:
         """The labelled marks of its drawing: what and how many, by Vega's name of their kind."""
+
+    def drawn(self, spec: Specification, by_vega: ByVega) -> str:
+        """Its drawing as SVG, from its specification."""
+        return by_vega(spec)
 
     @property
     def has_png(self) -> bool:
         """Whether anything offers it in pixels."""
         return True
 
-
-class Chart(Picture):
-    """A picture that Vega draws as its specification says."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def specification(self) -> Specification:
-        """The complete Vega-Lite specification."""
+    @property
+    def cell_keys(self) -> tuple[str, ...]:
+        """Addresses of the cells that its labelled marks stand for, as drawn: `<x>,<y>`."""
+        return ()
 
 
-class Plot(Chart):
-    """What several cells say together, with a table of its own."""
+class Plot(Picture):
+    """What several cells say together, with a table of its own, on pages that ask its question.
+
+    What its caption says is in the template `<KIND>.html.jinja` of pages.
+    """
 
     __slots__ = ()
     IS_IMAGE = True
     KIND: ClassVar[str]
-    """Which one it is, for templates."""
+    """Its name: for templates, and for `as` of a fence."""
+    PLACE: ClassVar[Place]
+    ORDER: ClassVar[int]
+    """Its place among all kinds."""
+
+    @classmethod
+    @abstractmethod
+    def of(
+        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None
+    ) -> Sequence[Plot]:
+        """Those of a page, side by side; none where the data don't carry them.
+
+        Args:
+            grids: What the page is about.
+            facet: Whose levels it compares, of a page at the place `ahead`; else None.
+        """
+
+    @classmethod
+    def asked(
+        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None
+    ) -> Sequence[Plot]:
+        """Those of a fence; the arguments are those of `of`.
+
+        Raises:
+            CannotShow: Where there is none.
+        """
+        found = cls.of(assessment, grids, facet)
+        if not found:
+            raise CannotShow(
+                f"as: {cls.KIND} for data that give none",
+                "remove the line, which shows the heatmap",
+                "data that such a plot can be of",
+            )
+        return found
 
     @property
     def name(self) -> str:
@@ -70,3 +128,23 @@ class Plot(Chart):
     @abstractmethod
     def records(self) -> list[dict[str, object]]:
         """What it shows with all numbers, as a table of data."""
+
+
+@cache
+def all_plots() -> Mapping[str, type[Plot]]:
+    """The plots of all files in this folder, by their kinds, in order.
+
+    Raises:
+        ValueError: For two of one kind.
+    """
+    found: dict[str, type[Plot]] = {}
+    for name, module in registry.modules(sys.modules[__name__]).items():
+        for part in vars(module).values():
+            if isinstance(part, type) and issubclass(part, Plot) and part is not Plot:
+                first = found.setdefault(part.KIND, part)
+                if first is not part:
+                    names = sorted((first.__module__.rpartition(".")[2], name))
+                    both = " and ".join(f"charts/kinds/{of}.py" for of in names)
+                    raise ValueError(f"{both} both have {part.KIND}")
+    ordered = sorted(found.values(), key=lambda kind: kind.ORDER)
+    return {kind.KIND: kind for kind in ordered}

@@ -9,7 +9,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
 
-from gridatlas.charts.kinds import Expected, Picture
+from gridatlas.charts.kinds import ByVega, Expected, Picture, Specification
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
 
@@ -122,6 +122,22 @@ class Heatmap(Picture):
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
         return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+
+    def specification(self) -> Specification:
+        """Its Vega-Lite specification."""
+        from gridatlas.charts.vegalite import specification
+
+        return specification(self)
+
+    def drawn(self, spec: Specification, by_vega: ByVega) -> str:
+        """Its drawing; of one of several side by side Vega draws a part."""
+        from gridatlas.charts.panel_svg import panel_svg
+        from gridatlas.charts.vegalite import drawable, specification
+
+        heatmap = drawable(self)
+        if self.panel:
+            return panel_svg(heatmap, lambda panel: by_vega(specification(panel)))
+        return by_vega(spec if heatmap is self else specification(heatmap))
 
     def expected(self) -> Expected:
         """A mark for each cell."""

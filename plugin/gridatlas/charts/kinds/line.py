@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs
 from gridatlas.charts.description import without_value
-from gridatlas.charts.kinds import Chart, Expected, Specification
+from gridatlas.charts.kinds import Expected, Picture, Specification
 from gridatlas.charts.plotting import (
     PLOT_WIDTH,
     TITLE_LIMIT,
@@ -49,7 +49,7 @@ class LinePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class LineChart(Chart):
+class LineChart(Picture):
     """All that the chart of a line shows; equal charts give equal drawings.
 
     Attributes:
