@@ -43,6 +43,7 @@ ANCHORS = {
     "AgreementEntry": "[pair of readings](#pinned-agreement)",
     "ClaimEntry": "[claim](#claims)",
     "AcceptedEntry": "[finding](#accepted-findings)",
+    "HistoryEntry": "[change](#history)",
     "ReproduceEntry": "[reproduce](#reproduce)",
 }
 """Where the page on the format says more of a part."""

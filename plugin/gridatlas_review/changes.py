@@ -15,6 +15,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import Finding
 from gridatlas.claims import Judged
 from gridatlas.model.problems import Problem
+from gridatlas.model.schema import HistoryEntry
 from gridatlas.model.study import Levels, Point, Reading
 from gridatlas_review.grids import CellChange, GridChange, GridChanges
 from gridatlas_review.matching import Match, Rename
@@ -37,33 +38,9 @@ class ClaimChange:
     new: Judged | None
 
     @property
-    def flipped(self) -> bool:
-        """Whether it has another outcome, on the shown grids or on its source's own reading."""
-        if self.old is None or self.new is None:
-            return False
-        return outcomes(self.old) != outcomes(self.new)
-
-    @property
-    def shown_flipped(self) -> bool:
-        """Whether it has another outcome on the shown grids."""
-        if self.old is None or self.new is None:
-            return False
-        return outcomes(self.old)[0] != outcomes(self.new)[0]
-
-    @property
-    def expectation_changed(self) -> bool:
-        """Whether `holds` has another value now."""
-        return bool(self.old and self.new and self.old.entry.holds != self.new.entry.holds)
-
-    @property
     def newly_wrong(self) -> bool:
         """Whether it isn't as recorded now, and was, or is new."""
         return is_wrong(self.new) and not is_wrong(self.old)
-
-    @property
-    def is_important(self) -> bool:
-        """Whether a reviewer must look at it: it isn't merely new, or worded otherwise."""
-        return self.flipped or self.expectation_changed or self.newly_wrong or self.new is None
 
 
 AS_TESTED = {
@@ -103,11 +80,6 @@ class FindingChange:
     new: Finding | None
 
     @property
-    def newly_fails(self) -> bool:
-        """Whether it makes the head unfit, and not the base."""
-        return fails(self.new) and not fails(self.old)
-
-    @property
     def fails(self) -> bool:
         """Whether it makes the head unfit, and didn't the base, or differs from the base's."""
         return fails(self.new) and not (fails(self.old) and self.old == self.new)
@@ -137,11 +109,6 @@ class LostCheck:
     reading: str
     grids: tuple[Levels, ...]
 
-    def hides(self, finding: Finding) -> bool:
-        """Whether a finding of the base couldn't be found any more."""
-        same = (finding.kind, finding.reading) == (self.kind, self.reading)
-        return same and finding.levels in self.grids
-
 
 @dataclass(frozen=True, slots=True)
 class ReadingChange:
@@ -159,25 +126,13 @@ class ReadingChange:
 
 
 @dataclass(frozen=True, slots=True)
-class DisagreementChange:
-    """A cell on which readings disagree in one snapshot only, or with other values.
-
-    Attributes:
-        place: On the head's axes.
-    """
-
-    old: Disagreement | None
-    new: Disagreement | None
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
 class ReadingChanges:
     """Everything that changed about the readings of a study.
 
     Attributes:
         ids: The head's id of a reading by the base's.
-        new_hints, old_hints: What looks wrong with a reading in the head only, or in the base only.
+        disagreements: Those of the head that are new, or have another value.
+        new_hints: What looks wrong with a reading in the head only.
     """
 
     ids: Mapping[str, str]
@@ -185,35 +140,8 @@ class ReadingChanges:
     removed: tuple[Reading, ...]
     added: tuple[Reading, ...]
     changed: tuple[ReadingChange, ...]
-    disagreements: tuple[DisagreementChange, ...]
+    disagreements: tuple[Disagreement, ...]
     new_hints: tuple[Hint, ...]
-    old_hints: tuple[Hint, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RemovedReading:
-    """A reading that only the base has, and what is lost with it.
-
-    Attributes:
-        sources: How many cells had how many readings with a value, this one among them; cells at
-            levels that were removed don't count.
-        statements: Claims of the base that name it as their source.
-        moved: Those of these that do nothing else than lose their source, or go with it.
-        findings: Its findings.
-        checks: Titles of the checks that were made of it.
-        disagreements: Cells on which it disagreed with others, as far as nothing else changed
-            about them.
-        hints: What looked wrong with it, or with another reading compared with it.
-    """
-
-    reading: Reading
-    sources: tuple[tuple[int, int], ...]
-    statements: tuple[ClaimChange, ...]
-    moved: tuple[ClaimChange, ...]
-    findings: tuple[Finding, ...]
-    checks: tuple[str, ...]
-    disagreements: tuple[DisagreementChange, ...]
-    hints: tuple[Hint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +149,12 @@ class PropertyChange:
     """A property of a study that is another one now.
 
     Attributes:
-        weight: `rule` where results depend on it, or how they are to be read.
+        weight: `meaning` where it says what values are, or how they are to be read.
         name: What changed, in words.
         old, new: As written; empty for nothing.
     """
 
-    weight: Literal["rule", "text"]
+    weight: Literal["meaning", "text"]
     name: str
     old: str
     new: str
@@ -262,7 +190,6 @@ class StudyChanges:
     findings: tuple[FindingChange, ...]
     lost_checks: tuple[LostCheck, ...]
     readings: ReadingChanges
-    removed_readings: tuple[RemovedReading, ...]
     properties: tuple[PropertyChange, ...]
     problems: tuple[Problem, ...]
     fixed: tuple[Problem, ...]
@@ -280,33 +207,27 @@ class StudyChanges:
                     yield grid, cell
 
     @property
-    def own_claims(self) -> tuple[ClaimChange, ...]:
-        """The claims that changed, but for those that only lost a reading as their source."""
-        moved = {id(claim) for reading in self.removed_readings for claim in reading.moved}
-        return tuple(claim for claim in self.claims if id(claim) not in moved)
+    def may_change_answers(self) -> bool:
+        """Whether anything changed that answers are made of; computing them takes seconds."""
+        grids, readings = self.grids, self.readings
+        made_of = (
+            *(grids.changed, grids.added, grids.removed, self.match.labels, self.findings),
+            *(readings.changed, readings.added, readings.removed),
+            [change for change in self.properties if change.weight == "meaning"],
+        )
+        return any(made_of)
 
     @property
-    def own_disagreements(self) -> tuple[DisagreementChange, ...]:
-        """The disagreements that changed, but for those that went with a reading."""
-        moved = {
-            id(change) for reading in self.removed_readings for change in reading.disagreements
-        }
-        return tuple(
-            disagreement
-            for disagreement in self.readings.disagreements
-            if id(disagreement) not in moved
-        )
+    def new_entries(self) -> list[HistoryEntry]:
+        """Entries of the history that only the head has."""
+        old = self.base.study.history
+        return [entry for entry in self.head.study.history if entry not in old]
 
-    def can_be_seen(self, finding: Finding) -> bool:
-        """Whether a finding of the base could still be seen in the head.
-
-        It can't where its reading was removed or its check no longer runs; the entries of these
-        name it.
-        """
-        if any(check.hides(finding) for check in self.lost_checks):
-            return False
-        hidden = (other for reading in self.removed_readings for other in reading.findings)
-        return all(finding is not other for other in hidden)
+    @property
+    def edited_runs(self) -> list[str]:
+        """Runs of both whose records differ, though they are of one name."""
+        old, new = self.base.study.runs, self.head.study.runs
+        return [key for key in old if key in new and old[key] != new[key]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

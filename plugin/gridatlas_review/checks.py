@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from functools import cache
 
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.checks import Finding, StudyChecks, all_checks
-from gridatlas.model.format import many
-from gridatlas.model.problems import Problem, join_names
-from gridatlas.model.study import Study
-from gridatlas_review.changes import Changes, FindingChange, StudyChanges, fails
+from gridatlas.model.problems import Problem
+from gridatlas.model.schema import CHANGES
+from gridatlas.model.study import Levels, Study
+from gridatlas_review.changes import FindingChange, LostCheck, StudyChanges, UnreadableStudy
 from gridatlas_review.matching import Match
 from gridatlas_review.report import (
+    BAD,
+    GOOD,
+    LOOK,
     NAMED,
-    Entry,
-    entry,
+    Row,
+    before_and_now,
     grid_name,
-    more_than,
     reading_name,
+    row,
     truncate,
 )
 
@@ -120,129 +124,145 @@ def _problem_key(problem: Problem) -> Key:
     return (problem.kind, file, problem.found, problem.expected, problem.column)
 
 
-# --- in the report ------------------------------------------------------------------------------
+# --- checks that no longer run ------------------------------------------------------------------
 
 
-def check_entries(changes: Changes) -> Iterator[Entry]:
-    """Findings that newly fail first, then those that fail otherwise, then checks that are lost."""
-    found = [
-        (study, change) for study in changes.studies for change in study.findings if change.fails
-    ]
-    for study, change in sorted(found, key=lambda pair: not pair[1].newly_fails):
-        if change.new is not None:
-            state = "Still fails, differently" if fails(change.old) else "Newly fails"
-            if change.old is not None and change.old.accepted and not change.new.accepted:
-                state = "No longer accepted"
-            yield _finding(study.head.study, change.new, state, explained=True)
-    for study in changes.studies:
-        yield from _lost_checks(study)
+CONCLUSIVE = ("passed", "found")
+"""Outcomes of a check that say something about its values."""
+ONLY_WHERE_FOUND = ("disputed", "fractions")
+"""Checks with a result only where they find something: without one, nothing is wrong."""
 
 
-def _lost_checks(study: StudyChanges) -> Iterator[Entry]:
-    """What no longer runs on each reading, and what it found before."""
-    base = study.base.study
-    gone = [change.old for change in study.findings if change.old and change.new is None]
-    for reading, group in groupby(
-        sorted(study.lost_checks, key=lambda check: check.reading), lambda check: check.reading
-    ):
-        lost = list(group)
-        hidden = [
-            f"Before, {_was(finding)}: {finding.found}"
-            for finding in gone
-            if any(check.hides(finding) for check in lost)
-        ]
-        where = (
-            f"{all_checks()[check.kind].title}: "
-            f"{truncate((grid_name(base, at) for at in check.grids), NAMED)}"
-            for check in lost
-        )
-        titles = join_names(all_checks()[check.kind].title for check in lost)
-        text = f"{many(len(lost), 'check')} no longer run on {reading_name(base, reading)}: "
-        yield entry(study.id, f"{text}{titles}", (*hidden, *where))
+def compare_coverage(
+    old: Assessment, new: Assessment, match: Match, readings: Mapping[str, str]
+) -> tuple[LostCheck, ...]:
+    """Checks of a reading that don't test all values any more of grids that they tested whole.
+
+    Grids that have no values in the head don't count, unless the check tests none. Checks
+    of readings that were removed are lost with these.
+
+    Args:
+        readings: The head's id of a reading by the base's.
+    """
+    after = _checked(new.checks)
+    new_readings = {reading.id: reading for reading in new.study.readings}
+
+    @cache
+    def valued(reading: str) -> set[Levels]:
+        cells = new_readings[reading].table
+        return {at for at in cells.grids if cells.columns.value.defined[cells.rows(at)].any()}
+
+    lost = []
+    for (kind, reading), grids in _checked(old.checks).items():
+        if reading not in readings or kind in ONLY_WHERE_FOUND:
+            continue
+        to = readings[reading]
+        left = after.get((kind, to), {})
+        gone = [levels for levels in grids if match.head_levels(levels) not in left]
+        if left:
+            gone = [levels for levels in gone if match.head_levels(levels) in valued(to)]
+        if gone:
+            lost.append(LostCheck(kind, reading, tuple(gone)))
+    return tuple(lost)
 
 
-def _was(finding: Finding) -> str:
-    if fails(finding):
-        return "it failed"
-    return "this was found, and accepted" if finding.accepted else "this was noted"
+def _checked(checks: StudyChecks) -> dict[tuple[str, str], dict[Levels, None]]:
+    """The grids all of whose values each check of each reading tests."""
+    found: dict[tuple[str, str], dict[Levels, None]] = {}
+    for result in checks.results:
+        if result.outcome in CONCLUSIVE:
+            grids = found.setdefault((result.kind, result.reading), {})
+            partly = {levels for levels, _ in result.untested}
+            grids |= dict.fromkeys(levels for levels in result.grids if levels not in partly)
+    return found
 
 
-def _finding(study: Study, finding: Finding, state: str, *, explained: bool = False) -> Entry:
-    """A finding; what all of its kind in a reading share is its group."""
-    source = reading_name(study, finding.reading)
-    meaning = f". {finding.means} {finding.sure}" if explained else ""
-    details = [f"Accepted because: {finding.accepted.because}"] if finding.accepted else []
-    text = f"{grid_name(study, finding.levels)}: {finding.found}"
-    group = f"{state}: {all_checks()[finding.kind].title}, {source}{meaning}"
-    return entry(study.id, text, details, group=group)
+# --- rows ----------------------------------------------------------------------------------------
 
 
-def other_finding_entries(changes: Changes) -> Iterator[Entry]:
-    """Accepted findings, then findings and problems that are gone, then notes."""
-    others = [
-        (study, change)
-        for study in changes.studies
-        for change in study.findings
-        if change.new is None or not change.fails
-    ]
-    for study, change in others:
-        if change.new is not None and change.newly_accepted:
-            yield _finding(study.head.study, change.new, "Accepted now")
-    for study, change in others:
-        if change.new is None and change.old is not None and study.can_be_seen(change.old):
-            yield _finding(study.base.study, change.old, _gone(study, change.old))
-    for study in changes.studies:
-        for problem in study.fixed:
-            yield entry(study.id, f"Fixed: {problem.place}: {problem.found}")
-    for study, change in others:
-        if change.new is not None and not change.newly_accepted:
-            state = "New note" if change.old is None else "Changed"
-            yield _finding(study.head.study, change.new, state)
+def check_rows(study: StudyChanges) -> Iterator[Row]:
+    """Findings that are new, gone or accepted, and checks that no longer run."""
+    head = study.head.study
+    for change in study.findings:
+        old, new = change.old, change.new
+        if new is None:
+            if old is not None and old.reading in study.readings.ids:
+                text = f"{grid_name(study.base.study, old.levels)}: no longer found: {old.found}"
+                yield row("checks", GOOD, study.id, text, "resolved finding")
+            continue
+        details = [f"{all_checks()[new.kind].title}. {new.means} {new.sure}"]
+        if change.fails:
+            accepted = ": no longer accepted" if old and old.accepted else ""
+            text = f"{_place(head, new)}{accepted}: {new.found}"
+            yield row("checks", BAD, study.id, text, "check failure", details=details)
+        elif change.newly_accepted and new.accepted:
+            text = f"A finding is accepted now, because: {new.accepted.because} ({new.found})"
+            yield row("checks", LOOK, study.id, text, "newly accepted finding", details=details)
+        elif old and old.accepted and new.accepted and old.accepted.because != new.accepted.because:
+            reasons = old.accepted.because, new.accepted.because
+            text = before_and_now("Another reason accepts a finding", *reasons)
+            yield row("checks", LOOK, study.id, text, "edited acceptance")
+        else:
+            text = f"{grid_name(head, new.levels)}: {new.found}"
+            yield row("checks", GOOD, study.id, text, "note", details=details)
+    yield from _lost_checks(study)
 
 
-def _gone(study: StudyChanges, finding: Finding) -> str:
-    """Why a finding of the base isn't one of the head: its values changed, or are gone."""
-    readings = {reading.id: reading for reading in study.head.study.readings}
-    reading = readings.get(study.readings.ids.get(finding.reading, ""))
-    if reading is None:
-        return "No longer found"
-    places = [study.match.head(finding.levels, point) for point in finding.cells]
-    cells = [reading.table.get(at) for at in places if at is not None]
-    left = [cell for cell in cells if cell is not None]
-    if finding.kind != "disputed":
-        left = [cell for cell in left if cell.value is not None]
-    return "No longer found" if left else "Removed with its values"
+def _place(study: Study, finding: Finding) -> str:
+    """The line of a finding's first value, and its grid."""
+    where = grid_name(study, finding.levels)
+    for reading in study.readings:
+        if reading.id == finding.reading and finding.cells:
+            cell = reading.table.get((finding.levels, finding.cells[0]))
+            number = f":{cell.line}" if cell is not None and cell.line else ""
+            return f"{study.id}/{reading.entry.file}{number}: {where}"
+    return where
 
 
-def problem_entries(changes: Changes) -> Iterator[Entry]:
-    """Studies that can't be read, and problems that are new."""
-    for unreadable in changes.unreadable:
-        in_other = unreadable.in_other
-        text = {
-            "head": "can't be read any more, so that nothing of it can be compared"
-            if in_other
-            else "is new, and can't be read",
-            "base": "couldn't be read before, so that it can't be compared; now it can"
-            if in_other
-            else "couldn't be read before, and was removed",
-            "both": "can't be read, neither before nor now, so that it can't be compared",
-        }[unreadable.where]
-        details = [
-            detail
-            for problem in unreadable.problems[:MAX_PROBLEMS]
-            for detail in (f"{problem.place}: {problem.found}", *_fix(problem))
-        ]
-        details.append(more_than(MAX_PROBLEMS, len(unreadable.problems), "problem"))
-        yield entry(unreadable.study, f"The study {text}", details)
-    for study in changes.studies:
-        for problem in study.problems:
-            yield entry(study.id, f"New: {problem.place}: {problem.found}", _fix(problem))
-    for added in changes.added:
-        for problem in changes.head.problems.get(added.study.id, ()):
-            if problem.severity == "problem":
-                text = f"In a new study: {problem.place}: {problem.found}"
-                yield entry(added.study.id, text, _fix(problem))
+def _lost_checks(study: StudyChanges) -> Iterator[Row]:
+    """Checks that no longer run; where values are gone, these are named instead."""
+    axes = {factor.id for factor in study.head.study.varied}
+    widened = any(factor.id in axes for factor, _ in study.match.added)
+    others = {
+        (change.old.id, place[0])
+        for change in study.readings.changed
+        for place, _, now in change.values
+        if now is None
+    }
+    for lost in study.lost_checks:
+        # New rows and columns may be tested in part.
+        heads = map(study.match.head_levels, lost.grids)
+        if widened or all((lost.reading, levels) in others for levels in heads):
+            continue
+        name = reading_name(study.base.study, lost.reading)
+        text = f"The check {all_checks()[lost.kind].title} no longer runs on {name}"
+        where = truncate((grid_name(study.base.study, at) for at in lost.grids), NAMED)
+        yield row("removed", BAD, study.id, text, "lost check", "checks", details=[where])
 
 
-def _fix(problem: Problem) -> tuple[str, ...]:
-    return f"Expected: {problem.expected}", f"To fix it: {problem.fix}"
+def problem_rows(study: str, problems: Iterable[Problem]) -> Iterator[Row]:
+    """Problems, by the kind of what they are about."""
+    for problem in problems:
+        if problem.severity == "problem":
+            kind = "claims" if problem.kind in REPORTED_ELSEWHERE else "problems"
+            kind = "checks" if problem.kind in all_checks() else kind
+            text = f"{problem.place}: {problem.found}; expected: {problem.expected}"
+            fix = [f"To fix it: {problem.fix}"]
+            yield row(kind, BAD, study, text, "problem", details=fix)
+
+
+def unreadable_rows(studies: Iterable[UnreadableStudy]) -> Iterator[Row]:
+    """Studies that can't be compared, since one state of them can't be read."""
+    for study in studies:
+        if study.where == "base":
+            text = f"The study {study.study} couldn't be read before, so what changed isn't known"
+            yield row("", LOOK, study.study, text, "study without a base")
+            continue
+        first, *others = study.problems
+        text = f"{first.place}: {first.found}, so the study {study.study} can't be read"
+        details = [f"To fix it: {first.fix}", *map(_in_short, others[:MAX_PROBLEMS])]
+        yield row("problems", BAD, study.study, text, "unreadable study", *CHANGES, details=details)
+
+
+def _in_short(problem: Problem) -> str:
+    return f"{problem.place}: {problem.found}"

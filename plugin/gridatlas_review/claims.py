@@ -1,31 +1,26 @@
-"""Claims that flipped, are new, removed or worded otherwise."""
+"""Statements that are new, removed, edited, or come to something else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
 from gridatlas.assessment.assess import same_inputs
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.claims import Judged
-from gridatlas.model.format import many
-from gridatlas_review.changes import (
-    Changes,
-    ClaimChange,
-    is_wrong,
-    outcome,
-    outcomes,
-)
+from gridatlas_review.changes import ClaimChange, StudyChanges, is_wrong, outcome, outcomes
 from gridatlas_review.matching import Match
 from gridatlas_review.report import (
+    BAD,
     EXCERPT,
+    GOOD,
+    LOOK,
     NAMED,
-    Entry,
+    Row,
     before_and_now,
-    entry,
     line,
-    more_than,
+    row,
     truncate,
 )
 
@@ -49,18 +44,26 @@ def compare_claims(
     """
 
     def in_head(claims: Sequence[Judged]) -> list[Judged]:
-        return [_with_new_ids(claim, match, readings) for claim in claims]
+        return [_with_new_ids(claim, match, readings, texts) for claim in claims]
+
+    texts = {claim.text for claim in new.study.claims}
 
     if not _compare(in_head(old.judged), new.judged) and same_inputs(old.results, new.results):
         return ()
-    return _compare(in_head(old.claims), new.claims)
+    changes = _compare(in_head(old.claims), new.claims)
+    return tuple(change for change in changes if not _only_loses_its_source(change, readings))
 
 
-def _with_new_ids(claim: Judged, match: Match, readings: Mapping[str, str]) -> Judged:
+def _with_new_ids(
+    claim: Judged, match: Match, readings: Mapping[str, str], texts: Collection[str]
+) -> Judged:
+    """A claim of the base with the head's names; its sentence, where the head has that sentence."""
     entry = claim.entry
+    text = match.relabelled(match.in_head(entry.text))
     names = {
         "check": entry.check and match.in_head(entry.check),
         "source": entry.source and readings.get(entry.source, entry.source),
+        "text": text if text in texts and entry.text not in texts else entry.text,
     }
     if all(getattr(entry, key) == name for key, name in names.items()):
         return claim
@@ -99,78 +102,77 @@ def _compare(base: Sequence[Judged], head: Sequence[Judged]) -> tuple[ClaimChang
     return tuple(sorted(changes, key=lambda change: place[id(change.new or change.old)]))
 
 
+def _only_loses_its_source(change: ClaimChange, readings: Mapping[str, str]) -> bool:
+    """Whether a claim's source was removed, and it says the same of the shown values."""
+    old, new = change.old, change.new
+    if old is None or new is None or not old.entry.source or old.entry.source in readings:
+        return False
+    same = old.entry.model_copy(update={"source": new.entry.source}) == new.entry
+    return same and outcome(old) == outcome(new) and not new.error
+
+
 def _words(claim: Judged) -> str:
     return " ".join(claim.entry.text.split())
 
 
-# --- in the report ------------------------------------------------------------------------------
+# --- rows ----------------------------------------------------------------------------------------
 
 
-def claim_entries(changes: Changes) -> Iterator[Entry]:
-    """Claims that flipped, are recorded otherwise, or were removed."""
-    for study in changes.studies:
-        found = [change for change in study.own_claims if change.is_important]
-        for change in sorted(
-            found, key=lambda change: (not change.newly_wrong, not change.shown_flipped)
-        ):
-            yield _claim(study.id, change)
+def claim_rows(study: StudyChanges) -> Iterator[Row]:
+    """What became of statements, each as a row."""
+    for change in study.claims:
+        old, new = change.old, change.new
+        if new is None:
+            assert old is not None
+            text = f"The statement “{old.entry.text}” was removed; it was {outcome(old)}"
+            yield row("removed", BAD, study.id, text, "removed statement", "claims")
+        elif change.newly_wrong:
+            text, details = _wrong(change, new), _meaning(new)
+            yield row("claims", BAD, study.id, text, "unexpected statement", details=details)
+        elif old is None:
+            text = f"New, {outcome(new)}: “{new.entry.text}”"
+            yield row("claims", GOOD, study.id, text, "new statement", details=_meaning(new))
+        else:
+            text, noun, *gates = _edited(old, new)
+            mark = GOOD if is_wrong(old) and not is_wrong(new) else LOOK
+            yield row("claims", mark, study.id, text, noun, *gates, details=_meaning(new))
 
 
-def claims_gist(changes: Changes) -> str:
-    """What became of all claims that changed, where it is the same."""
-    groups = {found.group for found in claim_entries(changes)}
-    return groups.pop() if len(groups) == 1 else ""
+def _edited(old: Judged, new: Judged) -> tuple[str, ...]:
+    """What of a statement is another now, what that counts as, and the gate that stops on it."""
+    quoted = f"“{new.entry.text}”"
+    if any(getattr(old.entry, key) != getattr(new.entry, key) for key in CHECKED):
+        check = before_and_now("", old.entry.check or "", new.entry.check or "")
+        return f"The check of {quoted} was edited{check}", "edited statement", "claims"
+    if old.entry.holds != new.entry.holds:
+        text = f"{quoted} is expected to be {_holds(new)} now, was {_holds(old)}"
+        return text, "edited statement", "claims"
+    if (old.entry.text, old.entry.reads) != (new.entry.text, new.entry.reads):
+        return f"A statement was reworded: “{old.entry.text}” → {quoted}", "reworded statement"
+    return f"{quoted} was {outcome(old)}, is {outcome(new)}", "retested statement"
 
 
-def _claim(study_id: str, change: ClaimChange) -> Entry:
-    old, new = change.old, change.new
-    if new is None:
-        assert old is not None
-        was = f"it was {outcome(old)}" + (", not as expected" if is_wrong(old) else "")
-        return entry(study_id, f"Removed ({was}): “{old.entry.text}”", _meaning(old))
-    parts = [_what(change, new)]
-    if change.expectation_changed and old is not None:
-        parts.append(f"expected {_holds(new)}, before {_holds(old)}")
-    elif is_wrong(new) and new.verdict is not None and parts[0] != NO_LONGER:
-        parts.append(f"expected {_holds(new)}")
-    details = [*_differences(change), *_reason(new), *_meaning(new)]
+CHECKED = ("check", "source", "not_checkable", "about")
+"""Keys of a statement that say how it is checked."""
+
+
+def _wrong(change: ClaimChange, new: Judged) -> str:
+    """What became of a statement that isn't as expected."""
+    quoted = f"“{new.entry.text}”"
     if new.error is not None:
-        details.insert(0, f"Wrong expression: {new.error.message}")
-    elif new.verdict is None and new.problems:
-        details.insert(0, new.problems[0].found)
-    what = ", ".join(parts)
-    return entry(study_id, f"“{new.entry.text}”", details, group=f"{what[0].upper()}{what[1:]}")
-
-
-NO_LONGER = "no longer true"
-
-
-def _what(change: ClaimChange, new: Judged) -> str:
-    """What became of a claim that the head has."""
-    old = change.old
-    if old is None:
-        return f"new, and {outcome(new)}"
-    if change.shown_flipped:
-        before, after = outcome(old), outcome(new)
-        expected = new.entry.holds is True
-        return NO_LONGER if expected and outcomes(new)[0] == "false" else f"{before} → {after}"
-    if change.flipped:
-        before, after = _own_outcome(old) or "nothing", _own_outcome(new) or "nothing"
-        return f"on its source's own reading {before} → {after}"
-    return f"still {outcome(new)}"
-
-
-def _own_outcome(claim: Judged) -> str:
-    """The outcome on the reading that the claim was made about, and on how many of its cells.
-
-    Empty where it names none.
-    """
-    if claim.own is None:
-        return ""
-    if claim.own.given is None:
-        return claim.own.outcome
-    given, total = claim.own.given
-    return f"{claim.own.outcome} on {given} of {total} cells"
+        return f"{quoted} has a wrong expression: {new.error.message}"
+    if new.verdict is None:
+        return f"{quoted} can't be checked" + (f": {new.problems[0].found}" if new.problems else "")
+    now, places = outcomes(new)[0], truncate(map(str, new.verdict.places), NAMED)
+    why = new.verdict.reason or places
+    end = f": {why}" if why else ""
+    if now == "undecidable":
+        return f"{quoted} can't be decided any more{end}"
+    if now == "false":
+        if change.old is None:
+            return f"The new statement {quoted} doesn't hold{end}"
+        return f"{quoted} doesn't hold any more{end}"
+    return f"{quoted} is {now}; expected is {_holds(new)}{end}"
 
 
 def _holds(claim: Judged) -> str:
@@ -178,62 +180,8 @@ def _holds(claim: Judged) -> str:
     return "undecidable" if holds == "unknown" else str(holds).lower()
 
 
-def _reason(claim: Judged) -> tuple[str, ...]:
-    """Why a claim has its outcome."""
-    if claim.verdict is None:
-        return ()
-    if claim.verdict.reason:
-        return (f"Because: {claim.verdict.reason}",)
-    if not claim.verdict.places:
-        return ()
-    return (f"Decided by: {truncate(map(str, claim.verdict.places), NAMED)}",)
-
-
 def _meaning(claim: Judged) -> tuple[str, ...]:
     """What the claim means: in words where it has them, else its expression."""
     if claim.entry.reads:
         return (f"It is read as: {claim.entry.reads}",)
     return (f"Check: {line(claim.entry.check, EXCERPT)}",) if claim.entry.check else ()
-
-
-def _differences(change: ClaimChange) -> tuple[str, ...]:
-    """What of the claim itself is another now, but for its record."""
-    if change.old is None or change.new is None:
-        return ()
-    old, new = change.old.entry, change.new.entry
-    names = ("text", "check", "reads", "source", "not_checkable")
-    return tuple(
-        before_and_now(f"Its {name}", getattr(old, name) or "", getattr(new, name) or "")
-        for name in names
-        if getattr(old, name) != getattr(new, name)
-    )
-
-
-def other_claim_entries(changes: Changes) -> Iterator[Entry]:
-    """Claims that are new, or worded otherwise."""
-    for study in changes.studies:
-        for change in study.own_claims:
-            if change.is_important or change.new is None:
-                continue
-            if change.old is None:
-                state, details = f"New, {outcome(change.new)}", _meaning(change.new)
-            else:
-                state = _state(change.old, change.new)
-                details = (*_differences(change), *_meaning(change.new))
-            yield entry(study.id, f"{state}: “{change.new.entry.text}”", details)
-    for added in changes.added:
-        wrong = [claim for claim in added.judged if is_wrong(claim)]
-        if wrong:
-            text = f"The new study has {many(len(added.judged), 'statement')}, of which "
-            quoted = (f"“{claim.entry.text}”" for claim in wrong[:NAMED])
-            more = more_than(NAMED, len(wrong), "statement")
-            yield entry(added.study.id, f"{text}{len(wrong):,} not as expected", (*quoted, more))
-
-
-def _state(old: Judged, new: Judged) -> str:
-    """How a claim differs that is recorded as before and has the same outcome."""
-    if is_wrong(old):
-        return f"As expected again, {outcome(new)}"
-    if old.entry == new.entry:
-        return f"Before {outcome(old)}, now {outcome(new)}"
-    return f"Reworded or with another check, {outcome(new)}"

@@ -12,20 +12,18 @@ from gridatlas.cli.shared import NothingWritten, echo, format_option, limit_opti
 from gridatlas.files.atomic import write_atomic
 from gridatlas.hosts.reporting import not_written
 from gridatlas.model.inert import AS_HTML, AS_JSON
+from gridatlas.model.schema import CHANGES
 
-KINDS = ("claims", "checks")
-"""Kinds of changes that `--fail-on` takes: ids of sections."""
-WITH_EITHER = frozenset({"problems", "readings-removed"})
-"""Sections that count with either: what can't be read, or is gone, isn't checked, nor claimed."""
+ALL = "all"
 
 
 def _kinds(_: click.Context, __: click.Parameter, value: str | None) -> frozenset[str] | None:
     if value is None:
         return None
     kinds = frozenset(part.strip() for part in value.split(","))
-    if not kinds <= set(KINDS):
-        raise click.BadParameter(f"name {' or '.join(KINDS)}, or both with a comma between them")
-    return kinds
+    if not kinds <= {*CHANGES, ALL}:
+        raise click.BadParameter(f"name {', '.join(CHANGES)}, with commas between them, or {ALL}")
+    return frozenset(CHANGES) if ALL in kinds else kinds
 
 
 def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -57,7 +55,8 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
     "--fail-on",
     metavar="KINDS",
     callback=_kinds,
-    help="Exit with 1 only for these kinds of changes: claims, checks, or claims,checks.",
+    help="Exit with 1 only for these kinds of changes, with commas between them: problems, checks, "
+    "answers, meaning, removed, claims; or all.",
 )
 @limit_option
 @click.option("--url", default="", callback=_web_address, help="Address of the site to link to.")
@@ -77,18 +76,19 @@ def diff(
 
     \b
     Exit status: 0 no change, 1 changes, 2 BASE or HEAD can't be read. With --fail-on, 1 only for
-    these kinds, new problems in the data, and removed readings.
+    these kinds, unless a new entry of the study's history covers them.
 
     \b
     Examples:
       gridatlas diff main HEAD
-      gridatlas diff origin/main data --fail-on claims,checks
+      gridatlas diff origin/main data --fail-on all
       gridatlas diff v1.0 HEAD --format html --out changes.html
     """  # noqa: D301
     from gridatlas_review.compare import compare_snapshots, make_report
     from gridatlas_review.formats import to_json
     from gridatlas_review.markdown import to_markdown
     from gridatlas_review.snapshot import SnapshotError, load_base, load_snapshot
+    from gridatlas_review.verdict import stops
 
     root = Path()
     try:
@@ -114,6 +114,5 @@ def diff(
             state = f"the changes aren't written; {out} is as it was"
             raise NothingWritten(not_written(error, out, state)) from error
         echo(report.summary, err=True)
-    found = {section.id for section in report.sections}
-    fails = bool(found & (fail_on | WITH_EITHER)) if fail_on else report.changed
-    sys.exit(1 if fails else 0)
+    found = stops(report.rows, fail_on) if fail_on else report.rows
+    sys.exit(1 if found else 0)

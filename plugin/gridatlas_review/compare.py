@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.study import renamed
 from gridatlas.progress import tracked
 from gridatlas_review.changes import Changes, StudyChanges, UnreadableStudy
-from gridatlas_review.checks import (
-    check_entries,
-    compare_findings,
-    compare_problems,
-    other_finding_entries,
-    problem_entries,
-)
-from gridatlas_review.claims import (
-    claim_entries,
-    claims_gist,
-    compare_claims,
-    other_claim_entries,
-)
-from gridatlas_review.coverage import compare_coverage
+from gridatlas_review.checks import compare_coverage, compare_findings, compare_problems
+from gridatlas_review.claims import compare_claims
 from gridatlas_review.grids import compare_grids
-from gridatlas_review.lead import Leads, answer_entries, difference_entries, make_leads
+from gridatlas_review.lead import difference_entries, make_leads
 from gridatlas_review.matching import (
     Counterpart,
     Rename,
@@ -35,23 +22,11 @@ from gridatlas_review.matching import (
     name_of,
     study_values,
 )
-from gridatlas_review.readings import (
-    compare_readings,
-    disagreement_entries,
-    removed_entries,
-    removed_gist,
-    removed_readings,
-    source_entries,
-)
-from gridatlas_review.report import Entry, Report, Section, line
+from gridatlas_review.readings import compare_readings
+from gridatlas_review.report import Entry, Report, Row, Section, line
 from gridatlas_review.snapshot import Snapshot
-from gridatlas_review.structure import (
-    compare_properties,
-    rename_entries,
-    structure_entries,
-    text_entries,
-)
-from gridatlas_review.values import best_entries, cell_entries, test_entries
+from gridatlas_review.structure import compare_properties
+from gridatlas_review.values import cell_entries, test_entries
 from gridatlas_review.verdict import verdict
 
 
@@ -147,7 +122,6 @@ def _compare_study(
     claims = compare_claims(old, new, match, readings.ids)
     findings = compare_findings(old.checks, new.checks, match, readings.ids)
     grids = compare_grids(old, new, match, readings.ids)
-    removed = removed_readings(old, match, readings, claims, findings)
     return StudyChanges(
         old,
         new,
@@ -157,34 +131,22 @@ def _compare_study(
         findings,
         compare_coverage(old, new, match, readings.ids),
         readings,
-        removed,
         compare_properties(old.study, new.study, match, readings.ids),
         problems,
         fixed,
     )
 
 
-SECTIONS: tuple[tuple[str, str, Callable[[Changes], Iterable[Entry]]], ...] = (
-    ("problems", "Problems in the data", problem_entries),
-    ("readings-removed", "Readings removed", removed_entries),
-    ("structure", "Added, removed, or with other settings", structure_entries),
-    ("sources", "Readings with other cells", source_entries),
-    ("checks", "New or changed check failures", check_entries),
-    ("claims", "Statements changed", claim_entries),
-    ("answers", "Other pages whose answer changed", answer_entries),
-    ("readings", "Cells on which readings disagree", disagreement_entries),
-    ("best", "Best printed values", best_entries),
-    ("claims-other", "Statements that are new, or worded otherwise", other_claim_entries),
-    ("findings", "Other findings of checks", other_finding_entries),
-    ("renames", "Renames", rename_entries),
-    ("texts", "Texts, labels and notes", text_entries),
-)
-"""Id, title and entries of each section: causes before consequences. Changed values come first."""
-GISTS: Mapping[str, Callable[[Changes], str]] = {
-    "readings-removed": removed_gist,
-    "claims": claims_gist,
+SECTIONS = {
+    "problems": "Problems in the data",
+    "checks": "Checks",
+    "answers": "Answers",
+    "meaning": "What values mean",
+    "removed": "Removed",
+    "claims": "Statements",
+    "": "Other changes",
 }
-"""What the entries of a section share or come to."""
+"""Titles of what happened, by kind."""
 
 
 def make_report(changes: Changes, pages: str = "studies") -> Report:
@@ -193,49 +155,35 @@ def make_report(changes: Changes, pages: str = "studies") -> Report:
     Args:
         pages: Folder of the pages below the site's root.
     """
-    found = [
-        Section(key, title, tuple(entries(changes)), _gist(key, changes))
-        for key, title, entries in SECTIONS
-    ]
-    leads = make_leads(changes, found, pages)
-    # Causes come before consequences, and what is there only to be looked up at the end.
-    place = 1 + [section.id for section in found].index("readings-removed")
-    found.insert(
-        place, Section("cells", "More changed values", tuple(cell_entries(changes, leads.shown)))
+    rows = verdict(changes)
+    studies = (*changes.removed, *changes.head.studies.values())
+    report = Report(
+        line(changes.base.name),
+        changes.base.commit,
+        line(changes.head.name),
+        changes.head.commit,
+        rows,
+        (),
+        titles={study.study.id: line(study.study.title) for study in studies},
     )
+    points = report.points
+    leads = make_leads(changes, rows, len(points) + bool(points), pages)
+    shown = "\n".join([report.summary, *(text for _, text in points)])
+    found = [
+        Section(kind or "others", title, tuple(_entries(rows, kind, shown)))
+        for kind, title in SECTIONS.items()
+    ]
     found += [
+        Section("cells", "More changed values", tuple(cell_entries(changes, leads.shown))),
         Section("differences", "Differences by cell", tuple(difference_entries(changes, leads))),
         Section("tests", "How values were tested", tuple(test_entries(changes, leads.shown))),
     ]
-    sections = (_without_notes(section, leads) for section in found)
-    base, head = changes.base, changes.head
-    studies = (*changes.removed, *changes.head.studies.values())
-    changed = bool(leads.leads) or any(section.entries for section in found)
-    needs_attention, text = verdict(changes, changed=changed)
-    return Report(
-        line(base.name),
-        base.commit,
-        line(head.name),
-        head.commit,
-        f"{line(text)}.",
-        tuple(section for section in sections if section.entries),
-        needs_attention,
-        leads.leads,
-        leads.more,
-        {study.study.id: line(study.study.title) for study in studies},
-    )
+    sections = tuple(section for section in found if section.entries)
+    return replace(report, sections=sections, leads=leads.leads, more=leads.more)
 
 
-def _gist(section: str, changes: Changes) -> str:
-    return line(GISTS[section](changes)) if section in GISTS else ""
-
-
-def _without_notes(section: Section, leads: Leads) -> Section:
-    """A section without what is read first; entries of a group stand together."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
-    for entry in section.entries:
-        if not entry.details and (entry.study, section.id) in leads.noted:
-            continue
-        shown = replace(entry, group="") if entry.group == section.gist else entry
-        groups.setdefault((entry.study, shown.group), []).append(shown)
-    return replace(section, entries=tuple(chain.from_iterable(groups.values())))
+def _entries(rows: Iterable[Row], kind: str, shown: str) -> Iterator[Entry]:
+    """What happened of a kind, but for what is whole where it is read first."""
+    for found in rows:
+        if found.kind == kind and (found.details or found.text not in shown):
+            yield Entry(f"{found.mark} {found.text}", found.study, found.details)

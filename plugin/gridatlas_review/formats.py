@@ -10,15 +10,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gridatlas.assessment.agreement import Disagreement
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.checks import Finding
 from gridatlas.model.study import Cell
-from gridatlas.table.summary import Summary
-from gridatlas_review.changes import Changes, LostCheck, RemovedReading, StudyChanges, outcome
+from gridatlas_review.changes import Changes, StudyChanges
 from gridatlas_review.grids import CellChange, GridChange
-from gridatlas_review.matching import Rename
-from gridatlas_review.report import Report, Section, line
+from gridatlas_review.report import BAD, Report, Section
 
 JSON_FORMAT = 1
 JSON_LIMIT = 1_000_000
@@ -27,8 +23,8 @@ JSON_SECTIONS_LIMIT = 400_000
 """Bytes of the sections in it."""
 MAX_LISTED = (10_000, 2_000, 500, 100, 20, 0)
 """Entries of each list of a study in it; fewer are tried until the whole is short enough."""
-MAX_BEST_CELLS = 100
-"""Best cells of a grid in it."""
+MAX_ROWS = 500
+"""Rows of the verdict in it."""
 FIRST_ENTRIES = 2_500
 """Bytes for a section's first entries, before the important sections take the rest."""
 
@@ -77,7 +73,10 @@ def to_json(changes: Changes, report: Report, url: str = "") -> str:
     content |= {"url": url} if url else {}
     content |= {
         "summary": report.summary,
-        "needs_attention": report.needs_attention,
+        "mark": report.mark,
+        "needs_attention": report.mark == BAD,
+        "rows": [asdict(row) | {"gates": sorted(row.gates)} for row in report.rows[:MAX_ROWS]],
+        "points": report.points,
         "leads": [asdict(lead) for lead in report.leads],
         "more": report.more,
         "titles": dict(report.titles),
@@ -101,8 +100,7 @@ def _sections_json(sections: tuple[Section, ...]) -> list[dict[str, Any]]:
     ]
     numbers = truncate_sections(sizes, JSON_SECTIONS_LIMIT)
     return [
-        {"id": section.id, "title": section.title, "gist": section.gist}
-        | _truncated(entries, number)
+        {"id": section.id, "title": section.title} | _truncated(entries, number)
         for section, entries, number in zip(sections, written, numbers, strict=True)
     ]
 
@@ -114,132 +112,25 @@ def _truncated(entries: Sequence[Any], limit: int, total: int = 0) -> dict[str, 
 
 
 def _study_json(study: StudyChanges, limit: int) -> dict[str, Any] | None:
-    """A study in which something changed; None for one in which nothing did."""
-    grids = study.grids
-    lists: dict[str, list[Any]] = {
-        "grids": [_grid_json(grid, limit) for grid in grids.changed[:limit]],
-        "grids_removed": [grid.levels for grid in grids.removed],
-        "grids_added": [grid.levels for grid in grids.added],
-        "levels_removed": [(factor.id, level.key) for factor, level in study.match.removed],
-        "levels_added": [(factor.id, level.key) for factor, level in study.match.added],
-        "renamed": [
-            _rename_json(rename) for rename in (*study.match.renamed, *study.readings.renamed)
-        ],
-        "claims": [
-            {
-                "text": line(claim.new.entry.text if claim.new else claim.old.entry.text),  # type: ignore[union-attr]
-                "old": claim.old and outcome(claim.old),
-                "new": claim.new and outcome(claim.new),
-                "flipped": claim.flipped,
-                "newly_wrong": claim.newly_wrong,
-            }
-            for claim in study.claims
-        ],
-        "findings": [
-            {
-                "old": _finding_json(change.old),
-                "new": _finding_json(change.new),
-                "fails": change.fails,
-            }
-            for change in study.findings
-        ],
-        "lost_checks": [_lost_check_json(check) for check in study.lost_checks],
-        "readings_removed": [_removed_json(reading) for reading in study.removed_readings],
-        "disagreements": [
-            {
-                "levels": change.place[0],
-                "point": change.place[1],
-                "old": _disagreement_json(change.old),
-                "new": _disagreement_json(change.new),
-            }
-            for change in study.readings.disagreements
-        ],
-        "texts": [
-            {"what": line(change.name), "old": line(change.old), "new": line(change.new)}
-            for change in study.properties
-        ],
-    }
-    if not any(lists.values()):
+    """The changed cells of a study; None for one without."""
+    grids = study.grids.changed
+    if not grids:
         return None
-    content: dict[str, Any] = {"id": study.id, "was": study.base.study.id}
-    content |= {key: _truncated(entries, limit) for key, entries in lists.items()}
-    content["grids"] = _truncated(lists["grids"], limit, len(grids.changed))
-    return content
-
-
-def _rename_json(rename: Rename) -> dict[str, Any]:
+    cells = [_grid_json(grid, limit) for grid in grids[:limit]]
     return {
-        "kind": rename.kind,
-        "of": rename.factor,
-        "old": rename.old,
-        "new": rename.new,
-        "equal": rename.equal,
-        "cells": rename.cells,
-        "said": rename.declared,
-    }
-
-
-def _lost_check_json(check: LostCheck) -> dict[str, Any]:
-    return {
-        "kind": check.kind,
-        "reading": check.reading,
-        "grids": check.grids,
-    }
-
-
-def _removed_json(removed: RemovedReading) -> dict[str, Any]:
-    return {
-        "id": removed.reading.id,
-        "label": line(removed.reading.label),
-        "cells_by_sources": {str(sources): cells for sources, cells in removed.sources},
-        "statements": len(removed.statements),
-        "disagreements": len(removed.disagreements),
-        "findings": [_finding_json(finding) for finding in removed.findings],
-    }
-
-
-def _disagreement_json(disagreement: Disagreement | None) -> dict[str, str] | None:
-    if disagreement is None:
-        return None
-    return {reading: str(value) for reading, value in disagreement.values}
-
-
-def _finding_json(finding: Finding | None) -> dict[str, Any] | None:
-    if finding is None:
-        return None
-    return {
-        "kind": finding.kind,
-        "reading": finding.reading,
-        "levels": finding.levels,
-        "found": line(finding.found),
-        "accepted": finding.accepted is not None,
-        "severity": finding.severity,
+        "id": study.id,
+        "was": study.base.study.id,
+        "grids": _truncated(cells, limit, len(grids)),
     }
 
 
 def _grid_json(change: GridChange, limit: int) -> dict[str, Any]:
-    best = change.best
     cells = [_cell_change_json(cell) for cell in change.cells[:limit]]
     return {
         "levels": change.new.levels,
         "was": change.old.levels,
-        "best": best
-        and {
-            "old": _best_json(best.old),
-            "new": _best_json(best.new),
-            "moved": best.moved,
-            "told_apart": best.significant,
-            "test": best.method or best.reason,
-        },
         "cells": _truncated(cells, limit, len(change.cells)),
     }
-
-
-def _best_json(summary: Summary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    cells = [(x.key, y.key) for x, y in summary.best[:MAX_BEST_CELLS]]
-    return {"value": str(summary.best_value), "cells": cells}
 
 
 def _cell_change_json(change: CellChange) -> dict[str, Any]:

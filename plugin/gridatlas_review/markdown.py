@@ -29,6 +29,8 @@ def to_markdown(report: Report, url: str = "", limit: int = MARKDOWN_LIMIT) -> s
     parts = [f"## {escaped(report.headline)}\n"]
     site = f" · [the built site]({_address(url)})" if url else ""
     parts.append(f"{_begun(escaped(report.compared))}{site}\n")
+    if report.points:
+        parts.append("".join(f"- {mark} {escaped(text)}\n" for mark, text in report.points))
     parts += [part for lead in report.leads for part in _lead(lead, base)]
     if report.more:
         parts.append(f"{_begun(escaped(report.more))}\n")
@@ -58,10 +60,6 @@ def _lead(lead: Lead, base: str) -> Iterator[str]:
     yield f"### {f'[{title}]({_address(base + lead.page)})' if base and lead.page else title}\n"
     if lead.text:
         yield f"{_begun(escaped(lead.text))}\n"
-    if lead.before:
-        yield f"- **Before:** {escaped(lead.before)}\n- **Now:** {escaped(lead.now)}\n"
-    if lead.notes:
-        yield "".join(f"- {_begun(escaped(note))}\n" for note in lead.notes)
     if lead.table:
         yield _table(lead.table, base)
     if lead.remarks:
@@ -75,12 +73,11 @@ def _lead(lead: Lead, base: str) -> Iterator[str]:
 
 def _summary(section: Section) -> str:
     """What stands on a fold; HTML, in which Markdown means nothing."""
-    gist = f": {in_html(section.gist)}" if section.gist else ""
-    return f"<b>{in_html(section.title)}</b> ({len(section.entries):,}){gist}"
+    return f"<b>{in_html(section.title)}</b> ({len(section.entries):,})"
 
 
 def _entries(section: Section, names: Mapping[str, str]) -> list[str]:
-    """The entries of a section; the first of a study, and of a group, with its name.
+    """The entries of a section; the first of a study with its name.
 
     Args:
         names: Titles of studies; empty where all entries are of one.
@@ -88,15 +85,9 @@ def _entries(section: Section, names: Mapping[str, str]) -> list[str]:
     written: list[str] = []
     for study, entries in groupby(section.entries, key=lambda entry: entry.study):
         name = f"**{escaped(names.get(study, study))}**\n\n" if names else ""
-        for group, same in groupby(entries, key=lambda entry: entry.group):
-            end = "" if group.endswith(".") else ":"
-            heading = f"{_begun(escaped(group))}{end}\n\n" if group else ""
-            for index, found in enumerate(same):
-                before = name + heading if not index else ""
-                if before and written:
-                    before = f"\n{before}"
-                written.append(before + _entry(found))
-                name = ""
+        for index, found in enumerate(entries):
+            before = name if not index else ""
+            written.append((f"\n{before}" if before and written else before) + _entry(found))
     return written
 
 

@@ -62,7 +62,8 @@ class Match:
         levels: By the base's factor, in its order: the head's key of a level by the base's.
         removed, added: Levels of one state only, with their factors.
         shared: Levels of both: factor of the head, level of the base, level of the head.
-        labels: Labels that differ, as they stand within sentences: before and now.
+        labels: Labels that differ, as they stand within sentences: before and now; without those
+            that another level had.
     """
 
     order: tuple[int, ...] | None
@@ -90,6 +91,12 @@ class Match:
         return None if keys is None else tuple(keys)
 
     @property
+    def moves_facets(self) -> bool:
+        """Whether a facet became an axis."""
+        facets = len(self.order or ()) - 2
+        return any((at < facets) != (to < facets) for at, to in enumerate(self.order or ()))
+
+    @property
     def ids(self) -> dict[str, str]:
         """The head's id of each level that has another one there, by the base's."""
         return {key: to for levels in self.levels for key, to in levels.items() if key != to}
@@ -101,6 +108,11 @@ class Match:
             return text
         words = "|".join(map(re.escape, sorted(ids, key=len, reverse=True)))
         return re.sub(rf"(?<![\w.-])(?:{words})(?![\w.-])", lambda found: ids[found[0]], text)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The head's names of axes and levels, by the base's."""
+        return dict(self.labels)
 
     def relabelled(self, text: str) -> str:
         """A text of the base with the head's labels of axes and levels."""
@@ -118,6 +130,12 @@ class Match:
                 return None
             head[place] = levels[key]
         return head
+
+
+def takes_name(base: Factor, before: Level, after: Level) -> bool:
+    """Whether a level has the label now that another one of its factor had."""
+    labels = {level.label for level in base.levels if level.key != before.key}
+    return after.label != before.label and after.label in labels
 
 
 def factors_of(study: Study) -> tuple[Factor, ...]:
@@ -157,7 +175,11 @@ def match_studies(base: Results, head: Results) -> Match:
         for counterparts in found
     )
     labels = [(inline(a.label), inline(b.label)) for a, b in zip(old, new, strict=True)]
-    labels += [(before.label, after.label) for _, before, after in shared]
+    labels += [
+        (before.label, after.label)
+        for factor, before, after in shared
+        if not takes_name(old[new.index(factor)], before, after)
+    ]
     return Match(
         order,
         levels,

@@ -13,6 +13,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
 from gridatlas.charts.kinds.heatmap import with_overrides
 from gridatlas.model.format import many
+from gridatlas.model.schema import CHANGES
 from gridatlas.model.study import MISSING, Cell, Factor, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
 from gridatlas.pages.figure import Figure, FigureRow, Section
@@ -57,7 +58,6 @@ def section_context(report: Report) -> dict[str, Any]:
         "several": len(report.titles) > 1,
         "titles": report.titles,
         "by_study": lambda section: grouped(section.entries, "study"),
-        "by_group": lambda entries: grouped(entries, "group"),
     }
 
 
@@ -86,7 +86,7 @@ def grouped(entries: Iterable[Entry], name: str) -> list[tuple[str, list[Entry]]
     return [(key, list(same)) for key, same in groupby(entries, key=attrgetter(name))]
 
 
-OPEN = ("readings-removed", "problems", "claims", "checks")
+OPEN = CHANGES
 """Sections that are unfolded: what a reviewer must not miss."""
 
 
@@ -186,8 +186,7 @@ def with_changes(plans: Iterable[PagePlan], changes: Changes, page: PagePlan) ->
     by_id = {study.id: study for study in changes.studies}
     added = {study.study.id for study in changes.added}
     report: Report = page.context["report"]
-    changed_studies = {entry.study for section in report.sections for entry in section.entries}
-    changed_studies |= {lead.study for lead in report.leads}
+    changed_studies = {row.study for row in report.rows} | {lead.study for lead in report.leads}
     found = []
     for plan in plans:
         if "changes_page" not in plan.context:
@@ -228,7 +227,6 @@ def _changed(study: StudyChanges, plan: PagePlan) -> str:
     if added:
         parts.append(many(added, "new grid"))
     if level is None and facet is None:
-        flipped = sum(claim.flipped for claim in study.own_claims)
-        parts += [f"{many(flipped, 'statement')} changed"] if flipped else []
+        parts += [f"{many(len(study.claims), 'statement')} changed"] if study.claims else []
         return f"{', '.join(parts) or 'texts or settings'}."
     return f"{', '.join(parts)}." if parts else ""

@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from gridatlas.assessment.agreement import Disagreement, Hint
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.checks import all_checks
 from gridatlas.model.format import is_are, many
-from gridatlas.model.study import Cell, Levels, Reading, Study
-from gridatlas_review.changes import (
-    Changes,
-    ClaimChange,
-    DisagreementChange,
-    FindingChange,
-    Place,
-    ReadingChange,
-    ReadingChanges,
-    RemovedReading,
-    StudyChanges,
-    outcome,
-)
+from gridatlas.model.study import Cell, Reading
+from gridatlas_review.changes import Place, ReadingChange, ReadingChanges, StudyChanges
 from gridatlas_review.matching import Match, Rename, match_by_values, name_of, reading_values
 from gridatlas_review.report import (
+    BAD,
+    GOOD,
+    LOOK,
     NAMED,
-    ROWS,
-    Entry,
-    Table,
-    entry,
-    grid_name,
-    more_than,
-    place_name,
+    Row,
+    place_in,
     reading_name,
+    row,
     truncate,
-    value_text,
 )
-
-ORDINALS = {1: "only", 2: "second", 3: "third", 4: "fourth"}
 
 # --- how changes are found ----------------------------------------------------------------------
 
@@ -66,9 +51,8 @@ def compare_readings(base: Assessment, head: Assessment, match: Match) -> Readin
         tuple(reading for key, reading in old.items() if key not in ids),
         tuple(reading for key, reading in new.items() if key not in ids.values()),
         tuple(change for change in changed if change.values or change.details),
-        _compare_disagreements(before.disagreements, after.disagreements, ids, match),
+        _new_disagreements(before.disagreements, after.disagreements, ids, match),
         tuple(hint for key, hint in new_hints.items() if key not in old_hints),
-        tuple(hint for key, hint in old_hints.items() if key not in new_hints),
     )
 
 
@@ -116,253 +100,89 @@ def _as_written(cell: Cell | None, ids: Mapping[str, str]) -> object:
     )
 
 
-def _compare_disagreements(
+def _new_disagreements(
     before: tuple[Disagreement, ...],
     after: tuple[Disagreement, ...],
     ids: Mapping[str, str],
     match: Match,
-) -> tuple[DisagreementChange, ...]:
+) -> tuple[Disagreement, ...]:
+    """Those of cells on which readings disagreed less, or not at all."""
     places = ((match.head(each.levels, each.point), each) for each in before)
-    old = {place: disagreement for place, disagreement in places if place is not None}
-    new = {(disagreement.levels, disagreement.point): disagreement for disagreement in after}
-    changes = []
-    for place in dict.fromkeys((*new, *old)):
-        was, now = old.get(place), new.get(place)
-        old_values = was and {(ids.get(key, key), value) for key, value in was.values}
-        if old_values != (now and set(now.values)):
-            changes.append(DisagreementChange(was, now, place))
-    return tuple(changes)
-
-
-def removed_readings(
-    base: Assessment,
-    match: Match,
-    readings: ReadingChanges,
-    claims: Sequence[ClaimChange],
-    findings: Sequence[FindingChange],
-) -> tuple[RemovedReading, ...]:
-    """The readings that were removed, with everything that went with them.
-
-    Args:
-        base: The study as it was.
-        readings, claims, findings: What changed about these.
-    """
-    removed = []
-    for reading in readings.removed:
-        statements = [
-            claim for claim in claims if claim.old and claim.old.entry.source == reading.id
-        ]
-        titles = (result.title for result in base.checks.results if result.reading == reading.id)
-        removed.append(
-            RemovedReading(
-                reading,
-                _sources(base.study, reading, match),
-                tuple(statements),
-                tuple(claim for claim in statements if _only_loses_its_source(claim)),
-                tuple(
-                    change.old
-                    for change in findings
-                    if change.old and change.new is None and change.old.reading == reading.id
-                ),
-                tuple(dict.fromkeys(titles)),
-                tuple(
-                    disagreement
-                    for disagreement in readings.disagreements
-                    if _goes_with(disagreement, reading.id)
-                ),
-                tuple(
-                    hint for hint in readings.old_hints if reading.id in (hint.reading, hint.other)
-                ),
-            )
-        )
-    return tuple(removed)
-
-
-def _sources(base: Study, reading: Reading, match: Match) -> tuple[tuple[int, int], ...]:
-    """How many cells had how many readings with a value: (readings, cells), few readings first."""
-    counts: Counter[int] = Counter()
-    for place, cell in reading.table.items():
-        if cell.value is None or match.head(*place) is None:
-            continue
-        cells = (other.table.get(place) for other in base.readings)
-        counts[sum(other is not None and other.value is not None for other in cells)] += 1
-    return tuple(sorted(counts.items()))
-
-
-def _only_loses_its_source(claim: ClaimChange) -> bool:
-    """Whether a claim says the same of the shown values, or was removed with its source."""
-    if claim.old is None or claim.new is None:
-        return True
-    old, new = claim.old.entry, claim.new.entry
-    same = old.model_copy(update={"source": new.source}) == new
-    before, after = (
-        {problem.kind for problem in judged.problems if problem.severity == "problem"}
-        for judged in (claim.old, claim.new)
-    )
-    return (
-        same and outcome(claim.old) == outcome(claim.new) and after - {"unknown-reading"} <= before
-    )
-
-
-def _goes_with(change: DisagreementChange, reading: str) -> bool:
-    """Whether a disagreement is gone, or smaller, only because one of its readings is."""
-    if change.old is None:
-        return False
-    left = [value for value in change.old.values if value[0] != reading]
-    if len(left) == len(change.old.values):
-        return False
-    values = {value for _, value in left}
-    now = change.new.values if change.new else ()
-    return {value for _, value in now} == (values if len(values) > 1 else set())
-
-
-# --- in the report ------------------------------------------------------------------------------
-
-
-def removed_entries(changes: Changes) -> Iterator[Entry]:
-    """Each reading that was removed, and what went with it."""
-    for study in changes.studies:
-        for removed in study.removed_readings:
-            name = reading_name(study.base.study, removed.reading.id)
-            text = f"Removed: {name} with {many(len(removed.reading.table), 'cell')}"
-            yield entry(study.id, text, _lost_with(study, removed))
-
-
-def removed_gist(changes: Changes) -> str:
-    """What cells and statements lose with all readings that were removed."""
-    removed = [reading for study in changes.studies for reading in study.removed_readings]
-    return ", ".join(losses(removed))
-
-
-def losses(removed: Iterable[RemovedReading]) -> Iterator[str]:
-    """What cells and statements lose with some readings: `32 cells lose their second source`."""
-    removed = tuple(removed)
-    cells: Counter[int] = Counter()
-    for reading in removed:
-        cells.update(dict(reading.sources))
-    for sources, number in sorted(cells.items()):
-        which = ORDINALS.get(sources, f"{sources}th")
-        yield f"{many(number, 'cell')} {_lose(number)} {which} source"
-    statements = sum(len(reading.statements) for reading in removed)
-    if statements:
-        yield f"{many(statements, 'statement')} {_lose(statements)} source"
-
-
-def _lose(number: int) -> str:
-    return "loses its" if number == 1 else "lose their"
-
-
-def _lost_with(study: StudyChanges, removed: RemovedReading) -> Iterator[str]:
-    """Statements, disagreements, hints, findings and checks that went with a reading."""
-    base = study.base.study
-    quoted, gone = (
-        [
-            f"“{claim.old.entry.text}”"
-            for claim in removed.moved
-            if claim.old and (claim.new is not None) == in_head
-        ]
-        for in_head in (True, False)
-    )
-    if len(study.removed_readings) > 1:
-        yield from losses((removed,))
-    if quoted:
-        yield f"Statements that name it: {truncate(quoted, NAMED)}"
-    if gone:
-        yield f"Statements removed with it: {truncate(gone, NAMED)}"
-    if removed.disagreements:
-        cells = many(len(removed.disagreements), "cell")
-        yield f"It disagreed with other readings on {cells}; that is no longer reported."
-    for hint in removed.hints:
-        names = reading_name(base, hint.reading), reading_name(base, hint.other)
-        yield f"No longer reported: of {names[0]} {hint.looks}, compared with {names[1]}"
-    kinds: Counter[str] = Counter()
-    for finding in removed.findings:
-        if finding.severity == "note" and not finding.accepted:
-            kinds[all_checks()[finding.kind].title] += 1
-            continue
-        kind = "accepted" if finding.accepted else "a failing check"
-        where = grid_name(base, finding.levels)
-        yield f"Finding no longer reported ({kind}): {where}: {finding.found}"
-    for title, number in kinds.items():
-        yield f"No longer reported: {many(number, 'note')} of the check {title}"
-    if removed.checks:
-        yield f"Checks no longer made of it: {'; '.join(removed.checks)}"
-
-
-def disagreement_entries(changes: Changes) -> Iterator[Entry]:
-    """Cells on which readings disagree now, or otherwise than before."""
-    for study in changes.studies:
-        for hint in study.readings.new_hints:
-            name, other = (
-                reading_name(study.head.study, reading) for reading in (hint.reading, hint.other)
-            )
-            text = f"Now it looks as if of {name} {hint.looks}, compared with {other}"
-            yield entry(study.id, text, (hint.evidence,))
-    kinds: tuple[tuple[str, Callable[[DisagreementChange], bool]], ...] = (
-        ("readings disagree now on", lambda change: change.old is None),
-        ("readings disagree otherwise on", lambda change: bool(change.old and change.new)),
-        ("readings no longer disagree on", lambda change: change.new is None),
-    )
-    for text, is_kind in kinds:
-        for study in changes.studies:
-            by_grid: dict[Levels, list[DisagreementChange]] = {}
-            for change in filter(is_kind, study.own_disagreements):
-                by_grid.setdefault(change.place[0], []).append(change)
-            for levels, group in by_grid.items():
-                name = f"{grid_name(study.head.study, levels)}: {text} {many(len(group), 'cell')}"
-                yield _disagreement(study, name, group)
-
-
-def _disagreement(study: StudyChanges, text: str, group: list[DisagreementChange]) -> Entry:
-    """The disagreements in one grid; of those that are gone, what they were."""
-    head, base = study.head.study, study.base.study
-    rows = []
-    for change in group[:ROWS]:
-        disagreement, source = (change.new, head) if change.new else (change.old, base)
-        assert disagreement is not None
-        labels = {reading.id: reading.label for reading in source.readings}
-        values = (f"{value} ({labels.get(key, key)})" for key, value in disagreement.values)
-        rows.append((place_name(head, change.place[1]), "; ".join(values)))
-    column = "values" if group[0].new else "values before"
-    more = more_than(ROWS, len(group), "cell", " of this grid")
-    return entry(study.id, text, (more,), Table(("cell", column), tuple(rows)))
-
-
-def source_entries(changes: Changes) -> Iterator[Entry]:
-    """Readings whose cells changed in a way that the shown values don't have."""
-    for study in changes.studies:
-        for change in study.readings.changed:
-            yield from _source(study, change)
-
-
-def _source(study: StudyChanges, change: ReadingChange) -> Iterator[Entry]:
-    head = study.head.study
-    shown = {
-        (grid.new.levels, cell.point): cell.new.reading
-        or study.readings.ids.get(cell.old.reading, "")
-        for grid, cell in study.cells()
+    old = {
+        place: {(ids.get(key, key), value) for key, value in disagreement.values}
+        for place, disagreement in places
     }
-    # Those that are shown are among the changed values.
-    hidden = [value for value in change.values if shown.get(value[0]) != change.new.id]
-    parts = []
+    return tuple(
+        disagreement
+        for disagreement in after
+        if set(disagreement.values) - old.get((disagreement.levels, disagreement.point), set())
+    )
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def reading_rows(study: StudyChanges) -> Iterator[Row]:
+    """Readings and values that are gone, and what is new about the others."""
+    base, head = study.base.study, study.head.study
+    for reading in study.readings.removed:
+        text = f"The {reading_name(base, reading.id)} was removed, with "
+        text += many(len(reading.table), "value")
+        yield row("removed", BAD, study.id, text, "removed reading", "checks", "claims")
+    for change in study.readings.changed:
+        yield from _removed_values(study, change)
+        yield from _hidden(study, change)
+    for hint in study.readings.new_hints:
+        name, other = (reading_name(head, key) for key in (hint.reading, hint.other))
+        text = f"It looks as if of {name} {hint.looks}, compared with {other}"
+        yield row("", LOOK, study.id, text, "reading that looks wrong", details=[hint.evidence])
+    for reading in study.readings.added:
+        text = f"The {reading_name(head, reading.id)} is new, with "
+        yield row("", GOOD, study.id, text + many(len(reading.table), "value"), "new reading")
+    labels = {reading.id: reading.label for reading in head.readings}
+    for disagreement in study.readings.disagreements:
+        values = "; ".join(
+            f"{value} ({labels.get(key, key)})" for key, value in disagreement.values
+        )
+        text = f"{place_in(head, disagreement.levels, disagreement.point)}: {values}"
+        yield row("", GOOD, study.id, text, "new disagreement of readings")
+
+
+def _removed_values(study: StudyChanges, change: ReadingChange) -> Iterator[Row]:
+    """Values that a reading no longer has, and what stands in for those that were shown."""
+    head = study.head
+    gone = [(place, old) for place, old, new in change.values if new is None]
+    if not gone:
+        return
+    now: Counter[str] = Counter()
+    for (levels, point), _ in gone:
+        grid = head.results.grids.get(levels)
+        cell = grid.cell(*point) if grid is not None else None
+        now[cell.reading if cell is not None and cell.value is not None else ""] += 1
+    name = reading_name(head.study, change.new.id)
+    text = f"{many(len(gone), 'value')} of {name} {'was' if len(gone) == 1 else 'were'} removed"
+    others = [reading_name(head.study, key) for key in now if key and key != change.new.id]
+    if others:
+        shown = len(gone) - now[""]
+        them = f"{shown:,} of them" if now[""] else "it" if shown == 1 else "them"
+        text += f"; {truncate(others, NAMED)} now stands in for {them}"
+    (levels, point), old = gone[0]
+    text += f" ({place_in(head.study, levels, point)}: {old})"
+    found = row("removed", BAD, study.id, text, "reading without some values")
+    yield replace(found, order="cause")
+
+
+def _hidden(study: StudyChanges, change: ReadingChange) -> Iterator[Row]:
+    """Changes of a reading that the shown values don't have."""
+    head = study.head.study
+    shown = {(grid.new.levels, cell.point) for grid, cell in study.cells()}
+    hidden = [value for value in change.values if value[0] not in shown and value[2] is not None]
     if hidden:
-        parts.append(f"{many(len(hidden), 'value')} changed that {is_are(len(hidden))} not shown")
+        (levels, point), old, new = hidden[0]
+        text = f"{reading_name(head, change.new.id)}: {many(len(hidden), 'value')} changed that "
+        text += f"{is_are(len(hidden))} not shown ({place_in(head, levels, point)}: {old} → {new})"
+        yield row("", GOOD, study.id, text, "edited reading")
     if change.details:
         cells = many(len(change.details), "cell")
-        parts.append(f"notes, places, runs or decimals of {cells} changed")
-    if not parts:
-        return
-    rows = tuple(
-        (
-            f"{grid_name(head, levels)}, {place_name(head, point)}",
-            value_text(head, old),
-            value_text(head, new),
-        )
-        for (levels, point), old, new in hidden[:ROWS]
-    )
-    yield entry(
-        study.id,
-        f"{reading_name(head, change.new.id)}: {', '.join(parts)}",
-        (more_than(ROWS, len(hidden), "value", " of this reading"),),
-        Table(("cell", "before", "after"), rows) if rows else None,
-    )
+        text = f"{reading_name(head, change.new.id)}: notes, places, runs or decimals of {cells}"
+        yield row("", GOOD, study.id, f"{text} changed", "edited note")

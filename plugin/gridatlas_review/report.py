@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import groupby
+from typing import Literal
 
 from gridatlas.model.format import format_value, many, places_of, value_with_unit
 from gridatlas.model.problems import printable
@@ -25,8 +27,59 @@ NAMED = 3
 """Cells that decide a claim, or grids of a level, named in an entry."""
 MOST_PLACES = 6
 """Decimals up to which a value is taken for a printed one."""
+TITLE = 80
+"""Characters of a study's title beside what happened."""
 EXCERPT = 160
 """Characters of a claim's expression, or of a text before and after."""
+
+
+BAD, LOOK, GOOD, NOTHING = "❌", "⚠️", "✅", "–"
+"""Marks of what happened, the worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Something that happened, as a reviewer is told.
+
+    Attributes:
+        kind: One of `schema.CHANGES`; empty for what is of none.
+        study: Id of the study; empty where it is of several.
+        noun: What it counts as, such as `check failure`.
+        gates: The kinds of `--fail-on` that stop on it.
+        explained: The text of the history's new entry that explains it; empty without one.
+        order: `cause` where answers changed for it, so that it comes before them; `page` of an
+            answer below the study's page, which comes after what was removed.
+        details: What else is to be known of it.
+    """
+
+    kind: str
+    mark: str
+    study: str
+    text: str
+    noun: str
+    gates: frozenset[str] = frozenset()
+    explained: str = ""
+    order: Literal["", "cause", "page"] = ""
+    details: tuple[str, ...] = ()
+
+
+def row(
+    kind: str,
+    mark: str,
+    study: str,
+    text: str,
+    noun: str,
+    *gates: str,
+    details: Iterable[str] = (),
+) -> Row:
+    """A row of texts that may come from data; the worst stop the gate of their kind.
+
+    Args:
+        gates: Other kinds of `--fail-on` that stop on it.
+    """
+    stops = frozenset({*([kind] if mark == BAD else []), *gates})
+    more = tuple(line(detail) for detail in details if detail)
+    return Row(kind, mark, line(study), line(text), noun, stops, details=more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +103,21 @@ class Entry:
 
     Attributes:
         study: Id of the study it is about.
-        group: What it shares with its neighbours, such as their cause; empty for nothing.
     """
 
     text: str
     study: str
     details: tuple[str, ...] = ()
     table: Table | None = None
-    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Entries of one kind, the most important first.
-
-    Attributes:
-        gist: What all of them share or come to, in a few words; empty for nothing.
-    """
+    """Entries of one kind, the most important first."""
 
     id: str
     title: str
     entries: tuple[Entry, ...]
-    gist: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +128,19 @@ class Lead:
         study: Its id.
         title: Its title.
         page: Address of its page below the site's root; empty for a study without one.
-        text: How many values changed, and whether the answer did.
-        before, now: What its page leads with, where that changed; else `before` is empty.
+        text: The answer of its page, where that may have changed; else empty.
         table: The changed values, those first that matter most; None where no value changed.
         remarks: What is so of all of them, and how many more there are.
         grids: The differences of grids with several changed values, cell by cell.
-        notes: What else changed, a line each.
     """
 
     study: str
     title: str
     page: str
     text: str
-    before: str = ""
-    now: str = ""
     table: Table | None = None
     remarks: tuple[str, ...] = ()
     grids: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +150,7 @@ class Report:
     Attributes:
         base, head: The names of the two snapshots.
         base_commit, head_commit: Full hash of a revision; None for a folder.
-        summary: The verdict, in a sentence.
-        needs_attention: Whether anything got worse: a check, a statement, or data that is gone.
+        rows: What happened, the worst first.
         leads: The studies that changed, as far as they fit into what is read first.
         more: The studies that didn't fit, in a sentence; empty for none.
         sections: All else, causes before consequences.
@@ -121,9 +161,8 @@ class Report:
     base_commit: str | None
     head: str
     head_commit: str | None
-    summary: str
+    rows: tuple[Row, ...]
     sections: tuple[Section, ...]
-    needs_attention: bool = False
     leads: tuple[Lead, ...] = ()
     more: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -131,17 +170,48 @@ class Report:
     @property
     def changed(self) -> bool:
         """Whether anything changed."""
-        return bool(self.sections or self.leads)
+        return bool(self.rows)
 
     @property
     def mark(self) -> str:
-        """What stands before the verdict."""
-        return "❌" if self.needs_attention else "✅"
+        """What stands before the verdict: that of the worst row."""
+        return self.rows[0].mark if self.rows else NOTHING
+
+    @property
+    def summary(self) -> str:
+        """The worst thing that happened, and in which study."""
+        if not self.rows:
+            return "No change of the results"
+        worst = self.rows[0]
+        title = self.titles.get(worst.study, "")
+        named = not title or title in worst.text
+        return worst.text if named else f"{worst.text} · {line(title, TITLE)}"
 
     @property
     def headline(self) -> str:
         """The verdict with its mark."""
-        return f"{self.mark} {self.summary.removesuffix('.')}"
+        return f"{self.mark} {self.summary}"
+
+    @property
+    def points(self) -> list[tuple[str, str]]:
+        """What else happened, each with its mark: some of each kind, and how many more."""
+        found = []
+        several = len({row.study for row in self.rows if row.study}) > 1
+        if self.rows and self.rows[0].explained:
+            found.append((self.mark, f"Explained: “{self.rows[0].explained}”"))
+        # What is fine is counted in a row of its own.
+        others = [row for row in self.rows[1:] if row.mark != GOOD or row.kind == "summary"]
+        for _, group in groupby(others, key=lambda row: (row.mark, row.kind, row.noun)):
+            rows = list(group)
+            for row in rows[:NAMED]:
+                title = self.titles.get(row.study, "") if several else ""
+                text = f"{line(title, TITLE)}: {row.text}" if title not in row.text else row.text
+                end = f". Explained: “{row.explained}”" if row.explained else ""
+                found.append((row.mark, text + end))
+            if len(rows) > NAMED:
+                more = plural(len(rows) - NAMED, f"more {rows[0].noun}")
+                found.append((rows[0].mark, f"And {more}"))
+        return found
 
     @property
     def title(self) -> str:
@@ -163,7 +233,6 @@ def entry(
     text: str,
     details: Iterable[str] = (),
     table: Table | None = None,
-    group: str = "",
 ) -> Entry:
     """An entry of texts that may come from data."""
     return Entry(
@@ -171,7 +240,6 @@ def entry(
         line(study),
         tuple(line(detail) for detail in details if detail),
         table and in_lines(table),
-        line(group),
     )
 
 
@@ -231,6 +299,11 @@ def place_name(study: Study, point: Point) -> str:
     return cell_name((study.x, study.second), point)
 
 
+def place_in(study: Study, levels: Levels, point: Point) -> str:
+    """`R1-Qwen | AIME24, ratio 0.4, local window size 2000`."""
+    return f"{grid_name(study, levels)}, {place_name(study, point)}"
+
+
 def reading_name(study: Study, reading: str) -> str:
     """`reading “Paper”`, by its label; `shown values` without a reading."""
     if not reading:
@@ -247,6 +320,12 @@ def value_text(study: Study, value: Decimal | None) -> str:
     exact = places_of(value) <= MOST_PLACES
     text = str(value) if exact else format_value(value, study.metric.decimals or 1)
     return value_with_unit(text, study.metric.unit)
+
+
+def plural(number: int, noun: str) -> str:
+    """`3 new studies`, `2 new disagreements of readings`."""
+    first, of, rest = noun.partition(" of ")
+    return many(number, first, f"{first[:-1]}ies" if first.endswith("y") else "") + of + rest
 
 
 def values_of(grid: Grid) -> int:

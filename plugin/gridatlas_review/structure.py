@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from gridatlas.model.format import many
-from gridatlas.model.study import Cell, Factor, Level, Study
-from gridatlas.table.grids import Results
-from gridatlas.table.study_table import Grid
-from gridatlas_review.changes import Changes, PropertyChange, StudyChanges
-from gridatlas_review.matching import Match, Rename, factors_of
-from gridatlas_review.report import Entry, before_and_now, entry, grid_name, grids_text, values_of
+from gridatlas.model.study import Cell, Study
+from gridatlas_review.changes import PropertyChange, StudyChanges
+from gridatlas_review.matching import Match, Rename, factors_of, study_values, takes_name
+from gridatlas_review.report import (
+    BAD,
+    EXCERPT,
+    GOOD,
+    LOOK,
+    Row,
+    before_and_now,
+    grid_name,
+    line,
+    row,
+    values_of,
+)
 
-Properties = Iterator[tuple[Literal["rule", "text"], str, Any, Any]]
+Properties = Iterator[tuple[Literal["meaning", "text"], str, Any, Any]]
 """Weight, name, and the values before and after."""
+MEANT = {
+    "unit": "{metric} is in {new} now, was in {old}",
+    "better": "{metric}: {new} is better now, was {old}",
+    "name": "The metric is {new} now, was {old}",
+    "range": "The range of {metric} is {new} now, was {old}",
+    "scale": "Answers compare the {new} scale now, was {old}",
+}
+"""Sentences on changes of the metric's keys, which mean another thing than before."""
 
 NAMING = ("reading ", "baseline", "regions", "reproduce")
 """Properties that name levels by their ids: a level's rename isn't a change of them, too."""
@@ -44,11 +62,24 @@ def _properties(base: Study, head: Study, match: Match, readings: Mapping[str, s
     yield "text", "summary", base.summary, head.summary
     yield from _fields("text", "source", base.source, head.source)
     yield "text", "links to other studies", _see_also(base), _see_also(head)
-    yield from _fields("rule", "metric", base.metric, head.metric)
-    yield "rule", "baseline", dict(base.baseline), dict(head.baseline)
-    yield "rule", "compared facets", base.compare, head.compare
-    yield from _fields("rule", "trials", base.trials, head.trials)
-    yield "rule", "rule among readings", base.reconcile, head.reconcile
+    for weight, key, old, new in _fields("text", "metric", base.metric, head.metric):
+        before, now = (
+            " to ".join(map(str, of)) if isinstance(of, list) else of for of in (old, new)
+        )
+        yield "meaning" if key.removeprefix("metric: ") in MEANT else weight, key, before, now
+    yield "meaning", "baseline", dict(base.baseline), dict(head.baseline)
+    for key in {**base.roles, **head.roles}:
+        before, now = base.roles.get(key), head.roles.get(key)
+        if before and now:
+            yield "meaning", f"role of {key}", before, now
+    repeats = [{key for key in of.roles if key not in _ids(of)} for of in (base, head)]
+    yield "meaning", "columns that repeat cells", sorted(repeats[0]), sorted(repeats[1])
+    yield "text", "compared facets", base.compare, head.compare
+    yield "meaning", "trials", _dumped(base.trials), _dumped(head.trials)
+    yield "meaning", "spread", _dumped(base.spread), _dumped(head.spread)
+    yield "meaning", "rule among readings", base.reconcile, head.reconcile
+    yield "meaning", "cells", base.cells, head.cells
+    yield "meaning", "largest difference that doesn't matter", base.alike, head.alike
     yield "text", "regions", _regions(base), _regions(head)
     yield from _fields("text", "reproduce", base.reproduce, head.reproduce)
     yield from _order_of_readings(base, head, readings)
@@ -67,7 +98,7 @@ def _order_of_readings(base: Study, head: Study, readings: Mapping[str, str]) ->
     shared = set(readings.values())
     old = [readings[reading.id] for reading in base.readings if reading.id in readings]
     new = [reading.id for reading in head.readings if reading.id in shared]
-    yield "rule", "order of the readings", old, new
+    yield "meaning", "order of the readings", old, new
 
 
 def _factors(base: Study, head: Study, match: Match, order: tuple[int, ...]) -> Properties:
@@ -75,10 +106,10 @@ def _factors(base: Study, head: Study, match: Match, order: tuple[int, ...]) -> 
     roles = [*(f"facet {index + 1}" for index in range(len(base.facets))), "x axis", "y axis"]
     for place, (old, keys) in enumerate(zip(old_factors, match.levels, strict=True)):
         new = new_factors[order[place]]
-        yield "rule", f"place of {new.id}", roles[place], roles[order[place]]
+        yield "text", f"place of {new.id}", roles[place], roles[order[place]]
         if old.id == new.id:
             yield "text", f"label of {new.id}", old.label, new.label
-        yield "rule", f"unit of {new.id}", old.unit, new.unit
+        yield "meaning", f"unit of {new.id}", old.unit, new.unit
         yield "text", f"direction of {new.id}", old.direction, new.direction
         shared = set(keys.values())
         yield (
@@ -89,10 +120,11 @@ def _factors(base: Study, head: Study, match: Match, order: tuple[int, ...]) -> 
         )
     for factor, before, after in match.shared:
         name = f"{factor.id} {after.key}"
+        taken = takes_name(old_factors[new_factors.index(factor)], before, after)
         if before.key == after.key:
-            yield "text", f"label of {name}", before.label, after.label
-        yield "rule", f"items of {name}", before.items, after.items
-        yield "rule", f"aggregate of {name}", before.aggregate, after.aggregate
+            yield "meaning" if taken else "text", f"label of {name}", before.label, after.label
+        yield "meaning", f"items of {name}", before.items, after.items
+        yield "meaning", f"aggregate of {name}", before.aggregate, after.aggregate
         if before.key == after.key:
             yield "text", f"address of {name}", before.slug, after.slug
 
@@ -118,6 +150,10 @@ def _readings(base: Study, head: Study, readings: Mapping[str, str], match: Matc
             yield "text", name, *texts
 
 
+def _ids(study: Study) -> set[str]:
+    return {factor.id for factor in factors_of(study)}
+
+
 def _noted(cell: Cell) -> tuple[str, str, str]:
     return str(cell.value), cell.state, cell.note
 
@@ -133,8 +169,12 @@ def _see_also(study: Study) -> list[str]:
     ]
 
 
+def _dumped(entry: BaseModel | None) -> dict[str, Any]:
+    return entry.model_dump(mode="json", exclude_none=True) if entry else {}
+
+
 def _fields(
-    weight: Literal["rule", "text"],
+    weight: Literal["meaning", "text"],
     name: str,
     old: BaseModel | None,
     new: BaseModel | None,
@@ -157,111 +197,101 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-# --- in the report ------------------------------------------------------------------------------
+# --- rows ----------------------------------------------------------------------------------------
 
 
-def structure_entries(changes: Changes) -> Iterator[Entry]:
-    """Studies, facets, levels and grids that were added or removed."""
-    for verb, studies in (("Removed", changes.removed), ("Added", changes.added)):
-        for assessment in studies:
-            study_id, title = assessment.study.id, assessment.study.title
-            grids = grids_text(assessment.results.grids.values())
-            yield entry(study_id, f"{verb}: the study “{title}” with {grids}")
-    for study in changes.studies:
-        yield from _study_structure(study)
-
-
-def _study_structure(study: StudyChanges) -> Iterator[Entry]:
-    old, new = study.base.study, study.head.study
-    if study.match.order is None:
-        before, now = (", ".join(factor.id for factor in factors_of(each)) for each in (old, new))
-        yield entry(
-            new.id,
-            "The factors can't be laid over one another, so that no cell can be compared: now "
-            f"{now}; before {before}",
-        )
+def structure_rows(study: StudyChanges) -> Iterator[Row]:
+    """What values mean, and studies' columns, levels, names and texts."""
+    values = any(cell.kind == "value" for _, cell in study.cells())
     for change in study.properties:
-        if change.weight == "rule":
-            yield entry(new.id, before_and_now(change.name, change.old, change.new))
-    yield from _come_and_gone(
-        new.id, "Removed", study.base.results, study.match.removed, study.grids.removed
-    )
-    yield from _come_and_gone(
-        new.id, "Added", study.head.results, study.match.added, study.grids.added
-    )
-    # Those that were removed are in a section of their own.
-    for reading in study.readings.added:
-        cells = many(len(reading.table), "cell")
-        yield entry(new.id, f"Added: the reading “{reading.label}” with {cells}")
+        if change.weight == "meaning":
+            text = _meaning(study, change) + ("" if values else "; no value changed")
+            found = row("meaning", BAD, study.id, text, "changed setting")
+            yield replace(found, order="" if values else "cause")
+        else:
+            text = before_and_now(change.name, change.old, change.new)
+            yield row("", GOOD, study.id, text, "edited text")
+    if study.match.order is None:
+        sides = (
+            ", ".join(factor.id for factor in factors_of(each.study))
+            for each in (study.base, study.head)
+        )
+        text = "The columns are {1} now, were {0}, so no cell can be compared".format(*sides)
+        yield row("meaning", BAD, study.id, text, "changed setting", "checks", "claims")
+    else:
+        yield from _levels_and_grids(study)
     for grid in study.grids.changed:
         if grid.computed:
             now = "computed from its parts" if grid.new.computed else "printed by a reading"
-            yield entry(new.id, f"{grid_name(new, grid.new.levels)} is now {now}")
+            text = f"{grid_name(grid.new.study, grid.new.levels)} is now {now}"
+            yield row("", GOOD, study.id, text, "edited text")
+    for rename in (*study.match.renamed, *study.readings.renamed):
+        yield renamed_row(rename, study.id)
+    for entry in study.base.study.history:
+        if entry not in study.head.study.history:
+            text = f"The history's entry of {entry.date} was edited or removed: “{entry.text}”"
+            yield row("removed", BAD, study.id, text, "removed entry")
+    for entry in study.new_entries:
+        text = f"The history explains: “{entry.text}”"
+        yield row("", GOOD, study.id, text, "new entry of the history")
+    for name in study.edited_runs:
+        text = f"The record of run {name} was edited"
+        yield row("", LOOK, study.id, text, "edited record")
 
 
-def _come_and_gone(
-    study_id: str,
-    verb: str,
-    results: Results,
-    levels: tuple[tuple[Factor, Level], ...],
-    grids: tuple[Grid, ...],
-) -> Iterator[Entry]:
-    """Levels of one snapshot only with their grids, then other grids of one snapshot only.
-
-    Args:
-        results: The study in the snapshot that has them.
-    """
-    study = results.study
-    facets = [facet.id for facet in study.facets]
-    left = {id(grid): grid for grid in grids}
-    for factor, level in levels:
-        text = f"{verb}: {factor.label} {level.label}"
-        if factor.id in facets:
-            index = facets.index(factor.id)
-            at_level = [grid for grid in grids if grid.levels[index] == level.key]
-            for grid in at_level:
-                left.pop(id(grid), None)
-            yield entry(study_id, f"{text}, with {grids_text(at_level)}")
-        else:
-            axis = 0 if study.x.id == factor.id else 1
-            number = sum(
-                point[axis] == level.key
-                for grid in results.grids.values()
-                for point in grid.points_at(grid.columns.value.defined)
-            )
-            yield entry(study_id, f"{text} on an axis, with {many(number, 'value')}")
-    for grid in left.values():
-        name, values = grid_name(study, grid.levels), many(values_of(grid), "value")
-        yield entry(study_id, f"{verb}: the grid {name} with {values}")
-
-
-def rename_entries(changes: Changes) -> Iterator[Entry]:
-    """What is the same under another name."""
-    for rename in changes.renamed:
-        yield _rename(rename, rename.new.partition(" ")[0])
-    for study in changes.studies:
-        for rename in (*study.match.renamed, *study.readings.renamed):
-            yield _rename(rename, study.id)
-
-
-def _rename(rename: Rename, study_id: str) -> Entry:
-    name = rename.factor or rename.kind
-    if rename.kind == "factor":
-        reason = f"by its place and {many(rename.equal, 'level')} of {rename.cells}"
-    elif rename.equal == rename.cells:
-        reason = f"all {many(rename.cells, 'value')} are the same"
+def _meaning(study: StudyChanges, change: PropertyChange) -> str:
+    """What values mean now, and meant before."""
+    key = change.name.removeprefix("metric: ")
+    old, new = (line(text, EXCERPT) or "none" for text in (change.old, change.new))
+    if key != change.name:
+        metric = study.head.study.metric.name
+        text = MEANT[key].format(metric=metric, old=old, new=new)
     else:
-        cells = many(rename.cells, "value")
-        reason = f"{rename.equal:,} of {cells} are the same"
-    if rename.declared:
-        reason = f"as former says; {reason}"
-    text = f"Renamed: {name} {rename.old} → {rename.new}; {reason}"
-    return entry(study_id, text)
+        text = f"{key}: {new} now, was {old}"
+    return f"{text[0].upper()}{text[1:]}"
 
 
-def text_entries(changes: Changes) -> Iterator[Entry]:
-    """Titles, labels, units and notes that changed."""
-    for study in changes.studies:
-        for change in study.properties:
-            if change.weight == "text":
-                yield entry(study.id, before_and_now(change.name, change.old, change.new))
+def _levels_and_grids(study: StudyChanges) -> Iterator[Row]:
+    """Levels and grids that come and go."""
+    for mark, verb, results, levels in (
+        (BAD, "was removed", study.base.results, study.match.removed),
+        (GOOD, "is new", study.head.results, study.match.added),
+    ):
+        for factor, level in levels:
+            ids = [each.id for each in factors_of(results.study)]
+            at, place = study_values(results), ids.index(factor.id)
+            values = many(sum(keys[place] == level.key for keys in at), "value")
+            text = f"{factor.label} {level.label} {verb}, with {values}"
+            kind, noun = ("removed", "removed level") if mark == BAD else ("", "new level")
+            yield replace(row(kind, mark, study.id, text, noun), order="cause")
+    if study.match.moves_facets:
+        before = study_values(study.base.results)
+        now = study_values(study.head.results, study.match.order)
+        if gone := len(before.keys() - now.keys()):
+            text = f"{many(gone, 'value')} removed while columns moved"
+            yield row("removed", BAD, study.id, text, "moved column")
+        return
+    for mark, verb, grids, levels in (
+        (BAD, "was removed", study.grids.removed, study.match.removed),
+        (GOOD, "is new", study.grids.added, study.match.added),
+    ):
+        keys = {level.key for _, level in levels}
+        for grid in grids:
+            if keys.isdisjoint(grid.levels):
+                values = many(values_of(grid), "value")
+                text = f"{grid_name(grid.study, grid.levels)} {verb}, with {values}"
+                kind, noun = ("removed", "removed grid") if mark == BAD else ("", "new grid")
+                yield row(kind, mark, study.id, text, noun)
+
+
+def renamed_row(rename: Rename, study: str) -> Row:
+    """What is the same under another name, and breaks links where nothing says so."""
+    text = f"{rename.factor or rename.kind} {rename.old} is {rename.new} now"
+    text = f"{text[0].upper()}{text[1:]}"
+    details = []
+    if rename.kind != "factor":
+        details = [f"{rename.equal:,} of {many(rename.cells, 'value')} are the same"]
+    if rename.declared or rename.kind in ("factor", "reading"):
+        return row("", GOOD, study, text, "declared rename", details=details)
+    text += ", without `former`: links to the old name break"
+    return row("", LOOK, study, text, "undeclared rename", details=details)

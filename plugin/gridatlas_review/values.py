@@ -1,9 +1,8 @@
-"""Changed values in the report: as tables, and with the best cells of grids as entries."""
+"""Changed values in the report: as rows and as tables."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import Ends
@@ -13,6 +12,7 @@ from gridatlas.model.format import (
     cell_text,
     difference_ends,
     format_difference,
+    is_are,
     many,
     places_of,
     value_with_unit,
@@ -21,30 +21,30 @@ from gridatlas.model.study import Cell, Study, inline, point_slug
 from gridatlas.statistics.interval import Interval
 from gridatlas.table.items import trials
 from gridatlas.table.study_table import Grid
-from gridatlas.table.summary import Summary
 from gridatlas_review.changes import Changes, Place, Shown, StudyChanges
-from gridatlas_review.grids import CELL_KINDS, BestChange, CellChange, CellKind, GridChange
+from gridatlas_review.grids import CELL_KINDS, CellChange, CellKind, GridChange
 from gridatlas_review.report import (
+    BAD,
+    LOOK,
     ROWS,
     Entry,
+    Row,
     Table,
     entry,
     grid_name,
     more_than,
-    place_name,
+    place_in,
     reading_name,
-    truncate,
-    value_text,
+    row,
 )
 from gridatlas_review.significance import SignificanceTest
-from gridatlas_review.verdict import significance_counts
 
 MAX_SIDE = 12
 """Rows and columns of a grid of differences."""
 UNCHANGED = "·"
 VALUES = "before → after"
 
-Row = tuple[GridChange, CellChange]
+Changed = tuple[GridChange, CellChange]
 
 
 def value_table(study: StudyChanges, pages: str, limit: int) -> tuple[Table | None, list[Place]]:
@@ -67,7 +67,7 @@ def value_table(study: StudyChanges, pages: str, limit: int) -> tuple[Table | No
         *(inline(axis.label) for axis in new.varied),
         VALUES,
         "difference",
-        *([] if same else ["kind of change"]),
+        *([] if same else ["change"]),
     ]
     table = [
         (
@@ -89,57 +89,76 @@ def remarks_of(study: StudyChanges, shown: int) -> Iterator[str]:
     rows = _rows(study)
     more = len(rows) - shown
     if more > 0:
-        yield f"And {many(more, 'more value')}, in the list below."
-    statuses = Counter(_status(study, cell) for _, cell in rows)
-    if len(statuses) == 1 and rows[0][1].kind in ("value", "trials"):
-        (status,) = statuses
-        yield _of_all(len(rows), status)
+        yield f"And {many(more, 'more value')}; the folds have up to {ROWS} of each grid."
+    changed = [cell for _, cell in rows if cell.kind == "value"]
+    if changed:
+        yield f"{_in_all(changed)}. {_origin(changed)}"
     computed = sum(cell.origin == "computed" for _, cell in study.cells())
     if computed:
         yield f"{many(computed, 'mean')} computed from these changed, too."
 
 
-def _of_all(number: int, status: str) -> str:
-    if status == CORRECTION:
-        what = (
-            "This is a correction: the value was"
-            if number == 1
-            else (f"All {number:,} are corrections: values")
-        )
-        return f"{what} typed again, not measured, so nothing is tested."
-    return f"{'The value' if number == 1 else f'All {number:,} values'}: {status}."
+def _in_all(changed: Sequence[CellChange]) -> str:
+    """How many values changed, and whether significantly."""
+    if len(changed) == 1 and changed[0].significance is not None:
+        return f"The change is {_tested(changed[0].significance)}"
+    return f"{many(len(changed), 'value')} changed{significance_counts(changed)}"
 
 
-CORRECTION = "correction"
+def _origin(changed: Sequence[CellChange]) -> str:
+    """Which runs are recorded for values."""
+    measured = sum(cell.origin == "measured" for cell in changed)
+    if not measured:
+        return "No run is recorded for it." if len(changed) == 1 else "No run is recorded for them."
+    if measured == len(changed):
+        return "Another run measured it." if measured == 1 else "Other runs measured them."
+    return f"Other runs measured {measured:,} of them; for the others no run is recorded."
 
 
 def _status(study: StudyChanges, cell: CellChange) -> str:
-    """What kind of change it is, and the test of what was measured again."""
+    """What kind of change it is, and its test."""
     kinds = {"gone": "removed", "new": "added", "state": "another state", "trials": "other trials"}
     if cell.kind in kinds:
         return kinds[cell.kind]
     if cell.origin == "reading":
         return f"now from {reading_name(study.head.study, cell.new.reading)}"
-    if cell.significance is None:
-        return CORRECTION
-    return f"measured again, {_tested(cell.significance)}"
+    tested = cell.significance
+    if tested is None or tested.significant is None:
+        return "changed"
+    return _tested(tested)
 
 
 def _tested(test: SignificanceTest) -> str:
-    """`significant, p = 0.03`; why nothing can be tested is a remark."""
+    """`significant, p = 0.03`, or why nothing can be tested."""
     if test.significant is None:
-        return "not testable"
+        return f"not testable: {test.reason}"
     return f"{'' if test.significant else 'not '}significant{test.p_text}"
 
 
-def _rows(study: StudyChanges) -> list[Row]:
+def _rows(study: StudyChanges) -> list[Changed]:
     """All changed cells but computed ones, those first that matter most."""
 
-    def rank(row: Row) -> tuple[object, ...]:
+    def rank(row: Changed) -> tuple[object, ...]:
         cell = row[1]
         return CELL_KINDS.index(cell.kind), not cell.is_significant, -cell.size
 
     return sorted(study.cells(computed=False), key=rank)
+
+
+def significance_counts(cells: Iterable[CellChange]) -> str:
+    """How many of some changed cells changed significantly, after a comma."""
+    tests = [cell.significance for cell in cells if cell.significance]
+    if not tests:
+        return ""
+    significant = sum(bool(test.significant) for test in tests)
+    untestable = sum(test.significant is None for test in tests)
+    if untestable == len(tests):
+        reasons = dict.fromkeys(test.reason for test in tests)
+        return f", not testable: {next(iter(reasons))}" if len(reasons) == 1 else ", not testable"
+    if len(tests) == 1:
+        return f",{'' if significant else ' not'} significantly"
+    more = f" ({untestable:,} not testable)" if untestable else ""
+    return f", {significant or 'none'} significantly{more}"
 
 
 def _before_after(grid: GridChange, cell: CellChange) -> str:
@@ -214,55 +233,6 @@ def _short_difference(study: Study, cell: CellChange | None) -> str:
 # --- entries -------------------------------------------------------------------------------------
 
 
-TIES = 4
-"""Best cells that are named."""
-
-
-def best_entries(changes: Changes) -> Iterator[Entry]:
-    """Grids with another best cell, or another best value: significant moves first."""
-    found = [
-        (study, grid, grid.best)
-        for study in changes.studies
-        for grid in study.grids.changed
-        if grid.best is not None
-    ]
-
-    def rank(change: tuple[StudyChanges, GridChange, BestChange]) -> tuple[bool, bool]:
-        best = change[2]
-        return not best.moved, not best.significant
-
-    for study, grid, best in sorted(found, key=rank):
-        yield entry(study.id, *_best_text(grid, best))
-
-
-def _best_text(change: GridChange, best: BestChange) -> tuple[str, tuple[str, ...]]:
-    """A line on a grid's best printed value, and whether the move is significant."""
-    study = change.new.study
-    name = grid_name(study, change.new.levels)
-    if best.new is None:
-        assert best.old is not None
-        return f"{name}: {_best_at(change.old, best.old)} → no value", ()
-    if best.old is None:
-        return f"{name}: no value → {_best_at(change.new, best.new)}", ()
-    if not best.moved:
-        before = value_text(study, best.old.best_value)
-        return f"{name}: {before} → {_best_at(change.new, best.new)}, as before", ()
-    text = f"{name}: {_best_at(change.old, best.old)} → {_best_at(change.new, best.new)}"
-    if best.significant is None:
-        return text, (f"Whether the best really moved can't be tested: {best.reason}.",)
-    if best.significant:
-        return text, (f"A significant move: no old best cell is in the {best.method}.",)
-    return text, (f"No significant move: an old best cell is still in the {best.method}.",)
-
-
-def _best_at(grid: Grid, summary: Summary) -> str:
-    return f"{value_text(grid.study, summary.best_value)} at {_names(grid, summary)}"
-
-
-def _names(grid: Grid, summary: Summary) -> str:
-    return truncate((place_name(grid.study, (x.key, y.key)) for x, y in summary.best), TIES)
-
-
 def changed_grids(changes: Changes) -> list[tuple[StudyChanges, GridChange]]:
     """The grids with changed cells: those first that noise explains least, then by size."""
     found = [
@@ -290,7 +260,6 @@ def cell_entries(changes: Changes, shown: Shown) -> Iterator[Entry]:
         cells = sorted(left, key=_rank)
         methods = (cell.significance.method for cell in cells if cell.significance)
         details = (
-            f"It has now exactly the values that {grid.same_as} had." if grid.same_as else "",
             more_than(ROWS, len(cells), "cell", " of this grid"),
             *(f"Test: {method}." for method in dict.fromkeys(methods) if method),
         )
@@ -369,3 +338,40 @@ def _cell_text(grid: Grid, cell: Cell, interval: Ends | None, kind: CellKind) ->
         text += f", n = {'unknown' if n is None else n}"
         text += f", standard error {cell.stderr}" if cell.stderr is not None else ""
     return text
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def value_rows(study: StudyChanges) -> Iterator[Row]:
+    """Values that noise doesn't explain, other numbers of trials, and means of fewer repeats."""
+    cells = [*study.cells(computed=False)]
+    moved = [pair for pair in cells if pair[1].is_significant]
+    if moved:
+        grid, cell = max(moved, key=lambda pair: pair[1].size)
+        start = f"{many(len(moved), 'value')} changed significantly"
+        start += ": " if len(moved) == 1 else ", most of all "
+        text = f"{start}{_at(grid, cell)}: {cell.old.value} → {cell.new.value}"
+        yield row("", LOOK, study.id, text, "significantly changed study")
+    fewer = [pair for pair in cells if pair[1].new.repeats < pair[1].old.repeats]
+    fewer = [pair for pair in fewer if pair[1].new.value is not None]
+    if fewer:
+        (grid, cell), number = fewer[0], sum(c.old.repeats - c.new.repeats for _, c in fewer)
+        text = f"{many(number, 'repeat')} removed: {_at(grid, cell)} is a mean of "
+        text += f"{cell.new.repeats} now, was of {cell.old.repeats}"
+        yield row("removed", BAD, study.id, text, "removed repeat")
+    named = any(each.name.startswith(("trials", "items of", "spread")) for each in study.properties)
+    other = [pair for pair in cells if pair[1].kind == "trials"]
+    if other and not named:
+        grid, cell = other[0]
+        before, now = (
+            trials(of, each) or each.stderr or "none"
+            for of, each in ((grid.old, cell.old), (grid.new, cell.new))
+        )
+        text = f"{many(len(other), 'value')} {is_are(len(other))} the same with other numbers of "
+        text += f"trials or errors ({_at(grid, cell)}: {before} → {now})"
+        yield row("meaning", LOOK, study.id, text, "other sample size")
+
+
+def _at(grid: GridChange, cell: CellChange) -> str:
+    return place_in(grid.new.study, grid.new.levels, cell.point)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import importlib.util
 import json
 import re
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny
 import torch
 from click.testing import CliRunner
 from safetensors import SafetensorError
@@ -27,19 +29,21 @@ from gridatlas_reproduce.digits.grpo import Grpo, last_checkpoint, rewards, trai
 from gridatlas_reproduce.digits.model import (
     ModelSize,
     load_model,
+    load_tokenizer,
     new_model,
     new_tokenizer,
     sampled,
 )
+from gridatlas_reproduce.digits.pretrained import uses_vllm
 from gridatlas_reproduce.digits.problems import (
     CHARACTERS,
     Problem,
     answer_width,
+    ended,
     held_out,
     training,
 )
 from gridatlas_reproduce.digits.study import (
-    STUDIES,
     DigitsFactory,
     DigitsStudy,
     DigitsWorker,
@@ -191,12 +195,12 @@ def test_temperature_0_takes_the_likeliest(tmp_path: Path) -> None:
     problems = held_out((2, 2), "+", 2, 20, 0)
     found = sampled(model, problems, range(20), 0, 4)
     assert found == sampled(model, problems, range(20, 40), 0, 4)
-    for problem, (text, ended) in zip(problems, found, strict=True):
+    for problem, answer in zip(problems, found, strict=True):
         ids = [CHARACTERS.index(character) for character in problem.prompt]
         for _ in range(4):
             ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
         written = "".join((CHARACTERS + "_")[index] for index in ids[len(problem.prompt) :])
-        assert (text, ended) == (written.split("$")[0], "$" in written)
+        assert answer == (written.split("$")[0], "$" in written)
 
 
 BROKEN = {
@@ -288,7 +292,7 @@ def test_settings_are_all_that_determines_the_results() -> None:
         "supervised": Supervised(until=0.2),
         "grpo": Grpo(learning_rate=1e-4),
     }
-    assert {*changes, "seeds", "base"} == set(DigitsStudy.__dataclass_fields__)
+    assert {*changes, "seeds", "base", "pretrained"} == set(DigitsStudy.__dataclass_fields__)
     for name, value in changes.items():
         assert replace(study, **{name: value}).settings() != settings
 
@@ -791,11 +795,102 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list(tmp_path.iterdir()) == []
     study = DigitsStudy()
     # 35 cells with 100 problems and one with 50, for nine models: once greedily, and 2 × 8 times.
-    assert expected(study, study.units())["answers"] == 9 * 3550 * 17
+    assert f"{9 * 3550 * 17:>10,} answers" in expected(study, study.units())
     # 99 cells with 100 problems and one with 50, for 20 models: once greedily, and 4 times.
-    both = STUDIES["digits-rollout-temperature"]
-    found = expected(both, both.units())
-    assert (found["answers"], found["GRPO steps"]) == (20 * 9950 * 5, 5 * 2 * 400)
+    both = [*ROLLOUTS, "--dry-run"]
+    assert CliRunner().invoke(page("grpo_digits").main, both).output.splitlines() == [
+        "4000 units",
+        "     7,500 supervised steps of the starts, at most",
+        "     2,000 supervised steps of the control",
+        "     4,000 GRPO steps",
+        " 1,024,000 rollouts",
+        "   995,000 answers",
+    ]
+
+
+ROLLOUTS = ["--study", "digits-rollout-temperature"]
+
+
+def test_dry_run_says_what_a_pretrained_model_takes() -> None:
+    chosen = [*ROLLOUTS, "--pretrained", "Qwen/Qwen2.5-0.5B", "--dry-run"]
+    assert CliRunner().invoke(page("grpo_digits").main, chosen).output.splitlines() == [
+        "4000 units",
+        "     2,000 supervised steps of the control",
+        "     4,000 GRPO steps",
+        " 1,024,000 rollouts",
+        "   995,000 answers",
+        "Qwen/Qwen2.5-0.5B: 494,032,768 weights",
+        # 16 bytes per weight; 256 rows of 22 + 13 tokens, 896 wide, of 24 + 17 layers in 2 bytes;
+        # 3 × 4 bytes for each of 151,936 logits of 256 × 13 tokens; 30 % of 80 GB.
+        "memory: 36 GiB: 7.4 for training in single precision, 6.3 for activations and logits, "
+        "22.4 for vLLM",
+        "time: 2 h 38 min on one H100",
+        "  assumed: 396 TFLOP/s, 30 ms per step of decoding, 1.5 s per step of GRPO beside it; "
+        "never run on a GPU",
+    ]
+
+
+def test_a_gpu_samples_rollouts_with_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not uses_vllm("cpu")
+    monkeypatch.setattr(importlib.util, "find_spec", {"vllm": None}.get)
+    with pytest.raises(CannotRun) as refused:
+        uses_vllm("cuda")
+    assert refused.value.message == (
+        "vLLM isn't installed\n"
+        "  expected: vLLM, which samples the rollouts of a pretrained model on a GPU\n"
+        "  fix:      pip install 'trl[vllm]', or add --device cpu for a try with a tiny model"
+    )
+    monkeypatch.setattr(importlib.util, "find_spec", {"vllm": "there"}.get)
+    assert uses_vllm("cuda")
+
+
+def test_a_pretrained_model_is_trained_on(warm: Warm, here: Path) -> None:
+    tiny.save_tiny(here / "tiny", "qwen2")
+    given = [*SMALL, "--pretrained", "./tiny", "--device", "cpu", "--grpo-steps", "2"]
+    done = warm.run(["python", SCRIPT, *given, "--out", "pretrained"], here)
+    assert done.code == 0, done.stderr
+    manifest = RunFolder.open(here / "pretrained").manifest()
+    assert manifest["model"]["id"] == "tiny"
+    assert manifest["settings"]["grpo"]["learning_rate"] == 1e-6
+    assert {"size", "supervised", "pretrained"}.isdisjoint(manifest["settings"])
+    rows = read(here / "pretrained")
+    assert len(rows) == UNITS
+    for row in (row for answers in rows.values() for row in answers):
+        x, y = map(int, row["item"].split("+"))
+        assert row["gold"] == str(x + y)
+        assert row["correct"] == (row["prediction"] == row["gold"])
+    weights = [
+        load_model(here / "pretrained" / "work" / name).state_dict()["model.norm.weight"]
+        for name in ("before", "seed-1/supervised")
+    ]
+    assert not torch.equal(*weights)
+
+
+def test_prompts_of_unequal_length_are_answered_as_alone(tmp_path: Path) -> None:
+    tiny.save_tiny(tmp_path, "qwen2")
+    model, tokenizer = load_model(tmp_path), load_tokenizer(tmp_path)
+    problems = [Problem(1, 2, "+", 0), Problem(123, 45, "+", 0), Problem(9, 12345, "+", 0)]
+    together = sampled(model, problems, range(3), 1.0, 6, tokenizer)
+    assert together == [
+        sampled(model, [problem], [seed], 1.0, 6, tokenizer)[0]
+        for seed, problem in enumerate(problems)
+    ]
+    assert [problem.prompt for problem in problems] == ["1+2=", "123+45=", "9+12345="]
+    assert [problem.answer + problem.end for problem in problems] == ["3\n", "168\n", "12354\n"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("753$0_", ("753", True)),
+        (" 357\n12+", ("357", True)),
+        ("357<end>", ("357", True)),
+        ("35 7", ("35 7", False)),
+        ("", ("", False)),
+    ],
+)
+def test_an_answer_is_read_to_its_end(text: str, found: tuple[str, bool]) -> None:
+    assert ended(text, "<end>") == found
 
 
 def test_page_runs_nothing_and_has_help() -> None:

@@ -50,7 +50,7 @@ def commands(path: Path) -> list[list[str]]:
 
 def test_all_pages_with_commands_are_found() -> None:
     found = {path.name: len(commands(path)) for path in PAGES}
-    assert found["grpo_digits.py"] == 8
+    assert found["grpo_digits.py"] == 10
     assert found["kv_sweep.py"] == 10
     assert all(found[path.name] for path in PAGES if path.suffix == ".py")
     joined = commands(ROOT / "docs" / "reproduce" / "grpo_digits.py")[5]

@@ -132,7 +132,9 @@ def context(checkout: Checkout, name: str = "own", **inputs: Any) -> dict[str, A
         given["pull_request"]["head"]["sha"] = checkout.head
     taken = workflow(RESULTS)["on"]["workflow_call"]["inputs"]
     # As installed: the tools are those that the tests run with.
-    defaults = {key: value["default"] for key, value in taken.items()} | {"install": "true"}
+    defaults = {key: value["default"] for key, value in taken.items()}
+    assert defaults["fail-on"] == "problems,checks,claims,meaning,removed,answers"
+    defaults |= {"install": "true", "fail-on": "problems"}
     inputs = {key.replace("_", "-"): value for key, value in inputs.items()}
     assert inputs.keys() <= defaults.keys()
     return {
@@ -188,7 +190,7 @@ def test_what_a_pull_request_changes_is_in_the_diff_the_site_and_the_run(
     diff = json.loads((done.artifacts[DATA] / "diff.json").read_text())
     assert diff["base"] == {"name": "main", "commit": project.base}
     assert diff["head"] == {"name": "pull request 12", "commit": project.head}
-    assert "rate 0.2, batch 16" in json.dumps(diff["sections"])
+    assert '"0.2", "16"' in json.dumps(diff["leads"])
     assert "75" in done.summary
     changes = (done.artifacts[SITE] / "studies/changes/index.html").read_text()
     assert f"Changes since {project.base[:12]}" in changes
@@ -275,8 +277,8 @@ def test_a_kind_that_there_is_not_is_an_error(project: Checkout) -> None:
     done = run(project, fail_on="problems,claim")
     assert (done.status, done.log) == (
         2,
-        '::error::fail-on has "claim". It takes problems, claims and checks, with commas between '
-        "them, or none.\n",
+        '::error::fail-on has "claim". It takes problems, checks, claims, answers, meaning and '
+        "removed, with commas between them, all, or none.\n",
     )
 
 
@@ -290,11 +292,10 @@ def test_the_first_study_of_a_site_has_a_preview(tmp_path: Path, drawings: Path)
     done = run(Checkout(tmp_path, drawings, first_study=True))
     assert done.status == 0, done.log
     diff = json.loads((done.artifacts[DATA] / "diff.json").read_text())
-    assert diff["summary"].startswith(
-        '1 study added; the base has no folder "data", so all results'
-    )
+    assert diff["summary"].startswith("The study “Tuning” is new, with 1 grid and 4 values: ")
+    assert diff["points"] == [["✅", 'The base has no folder "data", so all results are new']]
     changes = (done.artifacts[SITE] / "studies/changes/index.html").read_text()
-    assert "the base has no folder" in changes
+    assert "The base has no folder" in changes
 
 
 def test_the_diff_is_asked_for_as_a_person_would_and_its_details_may_be_too_many(

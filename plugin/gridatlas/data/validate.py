@@ -94,6 +94,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         former_lines=_lines(source, "former"),
         agreement=file.agreement,
         agreement_lines=_lines(source, "agreement"),
+        history=file.history,
         see_also=file.see_also,
         see_also_lines=_lines(source, "see_also", "study"),
     )

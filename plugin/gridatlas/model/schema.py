@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -345,6 +346,26 @@ class AcceptedEntry(Entry):
     """The reason."""
 
 
+CHANGES = ("problems", "checks", "answers", "meaning", "removed", "claims")
+"""Kinds of changes that a review stops on, the worst first."""
+
+
+def _date(text: str) -> str:
+    date.fromisoformat(text)
+    return text
+
+
+class HistoryEntry(Entry):
+    """A change on purpose, and what a review then lets pass in the study."""
+
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$"), AfterValidator(_date)]
+    """The day of the change, such as `2026-11-23`."""
+    text: Text
+    """What changed, and why."""
+    covers: tuple[Literal["answers", "meaning", "removed", "claims"], ...] = ()
+    """The kinds of changes that it explains: see [history](review.md#explain-a-change)."""
+
+
 class RegionEntry(Entry):
     """An outline drawn on every grid: the union of boxes, each the levels it covers on x and y."""
 
@@ -487,5 +508,7 @@ class StudyFile(Entry):
     """Sentences about the results, with expressions that check them."""
     accepted: tuple[AcceptedEntry, ...] = ()
     """Known findings of the checks."""
+    history: tuple[HistoryEntry, ...] = ()
+    """Changes on purpose, the newest first."""
     reproduce: ReproduceEntry | None = None
     """How to measure a cell again."""

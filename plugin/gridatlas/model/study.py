@@ -11,6 +11,7 @@ from gridatlas.model.schema import (
     AcceptedEntry,
     AgreementEntry,
     ClaimEntry,
+    HistoryEntry,
     Metric,
     ReadingEntry,
     ReproduceEntry,
@@ -307,6 +308,7 @@ class Study:
     former_lines: tuple[int, ...] = ()
     agreement: tuple[AgreementEntry, ...] = ()
     agreement_lines: tuple[int, ...] = ()
+    history: tuple[HistoryEntry, ...] = ()
     see_also: tuple[SeeAlso, ...] = ()
     see_also_lines: tuple[int, ...] = ()
     accounts: tuple[Reading, ...] = field(init=False, repr=False, compare=False)

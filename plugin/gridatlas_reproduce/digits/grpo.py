@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas_reproduce.digits.model import load_model, new_tokenizer
-from gridatlas_reproduce.digits.problems import END, Problem
+from gridatlas_reproduce.digits.problems import Problem, ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Grpo:
 def rewards(completions: list[str], answer: list[str], **_: object) -> list[float]:
     """1 for the right answer, ended; else 0."""
     return [
-        float(completion.partition(END)[0] == right)
+        float(ended(completion)[0] == right)
         for completion, right in zip(completions, answer, strict=True)
     ]
 
@@ -51,6 +51,8 @@ def train_on(
     folder: Path,
     device: str,
     step_done: Callable[[int], None] | None = None,
+    tokenizer: Any = None,
+    vllm: bool = False,
 ) -> Any:
     """Train the model in `start` on; a run that was stopped goes on from its last checkpoint.
 
@@ -60,6 +62,8 @@ def train_on(
         longest: Characters of an answer, with its end.
         folder: For checkpoints.
         step_done: Called with the number of steps done.
+        tokenizer: The model's; of characters where none is given.
+        vllm: Whether vLLM samples the rollouts, on the GPU that trains in bfloat16.
     """
     from datasets import Dataset
     from transformers import PrinterCallback, TrainerCallback
@@ -87,8 +91,9 @@ def train_on(
         loss_type="dapo",
         scale_rewards="group",
         steps_per_generation=1,
-        gradient_checkpointing=False,
-        bf16=False,
+        gradient_checkpointing=vllm,
+        bf16=vllm,
+        use_vllm=vllm,
         use_cpu=device == "cpu",
         seed=seed,
         data_seed=seed,
@@ -104,7 +109,7 @@ def train_on(
         reward_funcs=rewards,
         args=config,
         train_dataset=Dataset.from_list(rows),
-        processing_class=new_tokenizer(),
+        processing_class=tokenizer or new_tokenizer(),
         callbacks=[Steps()],
     )
     trainer.remove_callback(PrinterCallback)  # prints its last figures among ours

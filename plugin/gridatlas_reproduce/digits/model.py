@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas_reproduce.digits.problems import CHARACTERS, END, Problem
+from gridatlas_reproduce.digits.problems import CHARACTERS, END, Problem, ended
 from gridatlas_reproduce.runner.errors import CannotRun
 
 if TYPE_CHECKING:
@@ -73,20 +73,33 @@ def new_tokenizer() -> Any:
     )
 
 
+def load_tokenizer(folder: Path) -> Any:
+    """The tokenizer of a model in a folder, padded on the left as generation needs it."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, padding_side="left")
+    tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
+    return tokenizer
+
+
 def load_model(folder: Path) -> Any:
-    """A model as `save_model` left it.
+    """A model as it was saved, in single precision.
 
     Raises:
         CannotRun: Where the folder has none, or not all of it.
     """
     from safetensors import SafetensorError
-    from transformers import LlamaForCausalLM
+    from transformers import AutoModelForCausalLM
 
     try:
         # Without its configuration, a model of 7 billion weights would be made.
         (folder / "config.json").read_bytes()
-        model, found = LlamaForCausalLM.from_pretrained(
-            folder, local_files_only=True, output_loading_info=True, ignore_mismatched_sizes=True
+        model, found = AutoModelForCausalLM.from_pretrained(
+            folder,
+            local_files_only=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            dtype="float32",
         )
         if any(found.values()):
             raise ValueError("its weights aren't those of its config.json")
@@ -99,28 +112,24 @@ def load_model(folder: Path) -> Any:
     return model
 
 
-def ids_of(texts: Sequence[str]) -> list[list[int]]:
-    """Texts as numbers of characters."""
-    numbers = {character: number for number, character in enumerate(CHARACTERS + PAD)}
-    return [[numbers[character] for character in text] for text in texts]
-
-
 def sampled(
     model: Any,
     problems: Sequence[Problem],
     seeds: Sequence[int],
     temperature: float,
     longest: int,
+    tokenizer: Any = None,
 ) -> list[tuple[str, bool]]:
-    """The model's answers to problems of one cell, whose prompts are all equally long.
+    """The model's answers to problems.
 
     Every answer has random numbers of its own, drawn from its own seed: it is the same whatever
     else is in the batch, and the same numbers meet every model.
 
     Args:
         seeds: One per problem.
-        temperature: Of sampling; 0 takes the likeliest character.
-        longest: Characters after which an answer is cut off.
+        temperature: Of sampling; 0 takes the likeliest token.
+        longest: Tokens after which an answer is cut off.
+        tokenizer: The model's; of characters where none is given.
 
     Returns:
         Per problem the answer without its end, and whether it ended by itself.
@@ -129,24 +138,28 @@ def sampled(
 
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     uniform = torch.stack([torch.rand(longest, generator=generator) for generator in generators])
-    device = next(model.parameters()).device
-    current: Tensor = torch.tensor(ids_of([problem.prompt for problem in problems]), device=device)
+    tokenizer = tokenizer or new_tokenizer()
+    prompts = tokenizer([problem.prompt for problem in problems], padding=True, return_tensors="pt")
+    current: Tensor = prompts["input_ids"].to(model.device)
+    # Without one where no prompt is filled up: attention is another kernel then.
+    given: Tensor = prompts["attention_mask"].to(model.device)
+    mask = None if given.all() else given
     written: list[Tensor] = []
     cache = None
     model.eval()
     with torch.inference_mode():
         for step in range(longest):
-            answer = model(input_ids=current, past_key_values=cache, use_cache=True)
+            answer = model(
+                input_ids=current, attention_mask=mask, past_key_values=cache, use_cache=True
+            )
             cache = answer.past_key_values
+            mask = mask if mask is None else torch.nn.functional.pad(mask, (0, 1), value=1)
             current = _drawn(answer.logits[:, -1], uniform[:, step], temperature)[:, None]
             written.append(current)
-            if step + 1 < longest and _all_ended(written):
+            if step + 1 < longest and _all_ended(written, tokenizer.eos_token_id):
                 break
-    texts = [
-        "".join((CHARACTERS + PAD)[number] for number in row)
-        for row in torch.cat(written, dim=1).tolist()
-    ]
-    return [(text.split(END)[0], END in text) for text in texts]
+    texts = tokenizer.batch_decode(torch.cat(written, dim=1))
+    return [ended(text, tokenizer.eos_token) for text in texts]
 
 
 def _drawn(logits: Tensor, uniform: Tensor, temperature: float) -> Tensor:
@@ -155,14 +168,13 @@ def _drawn(logits: Tensor, uniform: Tensor, temperature: float) -> Tensor:
 
     if temperature == 0:
         return logits.argmax(dim=-1)
-    # In double precision on the CPU, so that a GPU draws the same where its logits are the same.
-    cumulated = torch.softmax(logits.double().cpu() / temperature, dim=-1).cumsum(dim=-1)
-    number = torch.searchsorted(cumulated, uniform[:, None].double(), right=True)[:, 0]
-    return number.clamp(max=logits.shape[-1] - 1).to(logits.device)
+    # In double precision, so that a GPU draws the same where its logits are the same.
+    cumulated = torch.softmax(logits.double() / temperature, dim=-1).cumsum(dim=-1)
+    drawn = uniform[:, None].double().to(logits.device)
+    return torch.searchsorted(cumulated, drawn, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
 
 
-def _all_ended(written: Sequence[Tensor]) -> bool:
+def _all_ended(written: Sequence[Tensor], end: int) -> bool:
     import torch
 
-    end = CHARACTERS.index(END)
     return bool((torch.cat(list(written), dim=1) == end).any(dim=1).all())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
 END = "$"
 """What ends an answer."""
 CHARACTERS = "0123456789+*=" + END
+LINE_END = "\n"
+"""What ends an answer of a model that learned to write from texts of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Problem:
     digit of the answer stands at the same distance from the digits that it comes from.
 
     Attributes:
-        width: Characters of either number.
+        width: Characters of either number; 0 where they are written as people write them.
     """
 
     x: int
@@ -40,7 +43,12 @@ class Problem:
     def answer(self) -> str:
         """The right answer as the model should write it: `75300`."""
         result = OPERATIONS[self.operation](self.x, self.y)
-        return _written(result, answer_width(self.operation, self.width))
+        return _written(result, self.width and answer_width(self.operation, self.width))
+
+    @property
+    def end(self) -> str:
+        """What ends the answer."""
+        return END if self.width else LINE_END
 
     @property
     def name(self) -> str:
@@ -49,7 +57,13 @@ class Problem:
 
 
 def _written(number: int, width: int) -> str:
-    return str(number)[::-1].ljust(width, "0")
+    return str(number)[::-1].ljust(width, "0") if width else str(number)
+
+
+def ended(text: str, *ends: str) -> tuple[str, bool]:
+    """An answer up to its end, without spaces around it, and whether it has one."""
+    first, *rest = re.split("|".join(map(re.escape, (END, LINE_END, *ends))), text, maxsplit=1)
+    return first.strip(" "), bool(rest)
 
 
 def answer_width(operation: str, width: int) -> int:

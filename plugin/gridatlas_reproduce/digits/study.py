@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from itertools import islice
@@ -14,9 +14,17 @@ from typing import Any
 
 from gridatlas.meter import ProgressReporter
 from gridatlas_reproduce.digits.grpo import Grpo, train_on
-from gridatlas_reproduce.digits.model import ModelSize, load_model, new_tokenizer, sampled
+from gridatlas_reproduce.digits.model import (
+    ModelSize,
+    load_model,
+    load_tokenizer,
+    new_tokenizer,
+    sampled,
+)
+from gridatlas_reproduce.digits.pretrained import estimate, load_start, uses_vllm
 from gridatlas_reproduce.digits.problems import Problem, answer_width, held_out, training
 from gridatlas_reproduce.digits.supervised import Check, Supervised, train_further, train_start
+from gridatlas_reproduce.kv.models import ModelChoice
 from gridatlas_reproduce.runner.devices import choose_device
 from gridatlas_reproduce.runner.errors import enough_space
 from gridatlas_reproduce.runner.records import Row
@@ -40,6 +48,8 @@ class DigitsStudy:
             that there are.
         samples: Answers to each problem where they are sampled. At temperature 0 a problem has one.
         temperatures: At which all models answer; 0 always takes the likeliest character.
+        pretrained: The model that all trainings start from, in place of one from nothing. It reads
+            and writes numbers as people do.
         base: Seed of the held-out problems and of all answers; the same for all models.
     """
 
@@ -52,6 +62,7 @@ class DigitsStudy:
     samples: int = 8
     temperatures: tuple[Decimal, ...] = (Decimal(0), Decimal("0.6"), Decimal("1.0"))
     base: int = 0
+    pretrained: ModelChoice | None = None
     size: ModelSize = field(default_factory=ModelSize)
     supervised: Supervised = field(default_factory=Supervised)
     grpo: Grpo = field(default_factory=Grpo)
@@ -59,7 +70,13 @@ class DigitsStudy:
     def settings(self) -> dict[str, Any]:
         """For the manifest; the base seed and the training seeds are its `seeds`."""
         content = asdict(self)
-        for key in ("seeds", "base"):
+        # The manifest has these in places of their own; a pretrained model is of one size.
+        for key in (
+            "seeds",
+            "base",
+            "pretrained",
+            *(("size", "supervised") * bool(self.pretrained)),
+        ):
             del content[key]
         for key in ("rollouts", "temperatures"):
             content[key] = [str(temperature) for temperature in content[key]]
@@ -85,12 +102,17 @@ class DigitsStudy:
 
     @property
     def longest(self) -> int:
-        """Characters of an answer, with its end."""
-        return answer_width(self.operation, self.digits) + 1
+        """Tokens of an answer, with its end; where people write it, with a space before it."""
+        return answer_width(self.operation, self.digits) + 1 + (self.width == 0)
+
+    @property
+    def width(self) -> int:
+        """Characters of either number; 0 where they are written as people do."""
+        return 0 if self.pretrained else self.digits
 
     def problems(self, cell: tuple[int, int]) -> tuple[Problem, ...]:
         """The held-out problems of a cell."""
-        return held_out(cell, self.operation, self.digits, self.items, self.base)
+        return held_out(cell, self.operation, self.width, self.items, self.base)
 
     def samples_at(self, temperature: Decimal) -> int:
         """Answers per problem: greedily a second one would be the first again."""
@@ -150,26 +172,30 @@ class DigitsWorker:
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         """Answer the cells of one model."""
         seed, setting = model_of(group[0])
-        model = load_model(self._model(int(seed), setting)).to(self.device)
+        folder = self._model(int(seed), setting)
+        model, tokenizer = load_model(folder).to(self.device), load_tokenizer(folder)
         for unit in group:
-            yield unit, self._answers(model, unit)
+            yield unit, self._answers(model, tokenizer, unit)
 
     # --- models ---------------------------------------------------------------------------------
 
     def _model(self, seed: int, setting: str) -> Path:
         """The folder of a trained model; it is there whole or not at all."""
-        folder = self.work_folder / f"seed-{seed}" / setting
-        if folder.is_dir():
-            return folder
-        with enough_space(folder):
-            _save_whole(self._trained(seed, setting, folder), folder)
+        # A pretrained start is the same for all seeds.
+        shared = self.study.pretrained and setting == BEFORE
+        folder = self.work_folder / ("" if shared else f"seed-{seed}") / setting
+        if not folder.is_dir():
+            with enough_space(folder):
+                _save_whole(*self._trained(seed, setting, folder), folder)
         return folder
 
-    def _trained(self, seed: int, setting: str, folder: Path) -> Any:
-        """Train a model; its checkpoints lie beside the folder that it will have."""
-        study = self.study
+    def _trained(self, seed: int, setting: str, folder: Path) -> tuple[Any, Any]:
+        """Train a model, beside its tokenizer; checkpoints lie beside its folder."""
+        study, how, device = self.study, self.study.grpo, self.device
+        if setting == BEFORE and study.pretrained:
+            return load_start(study.pretrained)
         start = None if setting == BEFORE else self._model(seed, BEFORE)
-        most = study.grpo.max_steps if start else study.supervised.steps
+        most = how.max_steps if start else study.supervised.steps
         report_step = ProgressReporter(self.quiet)
 
         def report(done: int) -> None:
@@ -180,29 +206,21 @@ class DigitsWorker:
 
         if start is None:
             problems = self._training(study.cells, f"supervised/{seed}")
-            return train_start(
-                study.size, study.supervised, problems, self._check(seed), seed, self.device, report
-            )
-        problems = self._training(study.train_region, f"grpo/{seed}")
-        how = study.grpo
+            check = self._check(seed)
+            model = train_start(study.size, study.supervised, problems, check, seed, device, report)
+            return model, new_tokenizer()
+        problems, tokenizer = (
+            self._training(study.train_region, f"grpo/{seed}"),
+            load_tokenizer(start),
+        )
         rollout = study.trainings[setting]
         if rollout is None:
-            model = load_model(start)
-            return train_further(
-                model, how.max_steps, how.prompts, how.learning_rate, problems, self.device, report
-            )
+            control = (how.max_steps, how.prompts, how.learning_rate, problems, device, report)
+            return train_further(load_model(start), *control, tokenizer), tokenizer
         checkpoints = folder.with_name(f"{setting}.checkpoints")
-        return train_on(
-            start,
-            how,
-            float(rollout),
-            problems,
-            seed,
-            study.longest,
-            checkpoints,
-            self.device,
-            report,
-        )
+        run = (problems, seed, study.longest, checkpoints, device, report)
+        vllm = study.pretrained is not None and uses_vllm(device)
+        return train_on(start, how, float(rollout), *run, tokenizer, vllm), tokenizer
 
     def _check(self, seed: int) -> Check:
         """What the start is looked at with: problems that aren't held out."""
@@ -215,12 +233,12 @@ class DigitsWorker:
             problem for cell in self.study.cells for problem in self.study.problems(cell)
         )
         return training(
-            cells, self.study.operation, self.study.digits, without, f"{self.study.base}/{name}"
+            cells, self.study.operation, self.study.width, without, f"{self.study.base}/{name}"
         )
 
     # --- answers --------------------------------------------------------------------------------
 
-    def _answers(self, model: Any, unit: Unit) -> list[Row]:
+    def _answers(self, model: Any, tokenizer: Any, unit: Unit) -> list[Row]:
         levels = unit.levels
         problems = self.study.problems((int(levels[X]), int(levels[Y])))
         temperature = Decimal(levels["temperature"])
@@ -234,6 +252,7 @@ class DigitsWorker:
             seeds,
             float(temperature),
             self.study.longest,
+            tokenizer,
         )
         seconds = round((time.monotonic() - started) / len(asked), 6)
         return [
@@ -253,12 +272,12 @@ class DigitsWorker:
         ]
 
 
-def _save_whole(model: Any, folder: Path) -> None:
-    """Save a model and the characters it knows under another name, and rename the folder."""
+def _save_whole(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Save a model and its tokenizer under another name, and rename the folder."""
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)
     model.save_pretrained(temporary)
-    new_tokenizer().save_pretrained(temporary)
+    tokenizer.save_pretrained(temporary)
     try:
         temporary.rename(folder)
     except OSError:
@@ -290,17 +309,25 @@ class DigitsFactory:
         return DigitsWorker(self.study, self.work_folder, device)
 
 
-def expected(study: DigitsStudy, units: Sequence[Unit]) -> Mapping[str, int]:
-    """What these units take where no model is there yet: steps of training, and answers."""
+def expected(study: DigitsStudy, units: Sequence[Unit]) -> Iterator[str]:
+    """Lines on what these units take where no model is there yet: steps of training, and answers.
+
+    Of a pretrained model, memory and hours on a GPU too.
+    """
     models = {model_of(unit) for unit in units}
-    started = {seed for seed, _ in models}
-    after = sum(study.trainings[setting] is not None for _, setting in models)
-    return {
-        "supervised steps of the starts, at most": len(started) * study.supervised.steps,
-        "supervised steps of the control": (
-            sum(setting == CONTROL for _, setting in models) * study.grpo.max_steps
+    each = study.grpo.max_steps
+    steps = each * sum(study.trainings[setting] is not None for _, setting in models)
+    counts = {
+        "supervised steps of the starts, at most": (
+            0 if study.pretrained else len({seed for seed, _ in models}) * study.supervised.steps
         ),
-        "GRPO steps": after * study.grpo.max_steps,
-        "rollouts": after * study.grpo.max_steps * study.grpo.prompts * study.grpo.num_generations,
+        "supervised steps of the control": each * sum(setting == CONTROL for _, setting in models),
+        "GRPO steps": steps,
+        "rollouts": steps * study.grpo.prompts * study.grpo.num_generations,
         "answers": sum(unit.rows for unit in units),
     }
+    yield f"{len(units)} units"
+    yield from (f"{number:>10,} {what}" for what, number in counts.items() if number)
+    if study.pretrained:
+        prompt = 2 * study.digits + len(study.operation + "=")
+        yield from estimate(study.pretrained, study.grpo, prompt, study.longest, steps, len(units))

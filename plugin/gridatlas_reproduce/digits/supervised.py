@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from gridatlas_reproduce.digits.model import PAD, ModelSize, ids_of, new_model, sampled
-from gridatlas_reproduce.digits.problems import END, Problem
+from gridatlas_reproduce.digits.model import ModelSize, new_model, new_tokenizer, sampled
+from gridatlas_reproduce.digits.problems import Problem
 from gridatlas_reproduce.runner.units import seed_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def train_start(
     """
     import torch
 
-    model = new_model(size, seed).to(device)
+    model, tokenizer = new_model(size, seed).to(device), new_tokenizer()
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=how.rate, betas=(0.9, 0.95), weight_decay=0.01
     )
@@ -94,7 +94,7 @@ def train_start(
         optimizer, lambda step: min(1, (step + 1) / how.warm_up)
     )
     for step in range(1, how.steps + 1):
-        _step(model, optimizer, list(islice(problems, how.batch)))
+        _step(model, optimizer, list(islice(problems, how.batch)), tokenizer)
         schedule.step()
         if step_done:
             step_done(step)
@@ -111,6 +111,7 @@ def train_further(
     problems: Iterator[Problem],
     device: str,
     step_done: StepDone | None = None,
+    tokenizer: Any = None,
 ) -> Any:
     """Train a model on right answers: the control beside GRPO, with its optimizer.
 
@@ -118,24 +119,26 @@ def train_further(
         model: Is changed.
         steps, batch, rate: Those of GRPO: steps, problems per step, constant learning rate.
         problems: Those that GRPO gets, in its order.
+        tokenizer: The model's; of characters where none is given.
     """
     import torch
 
     model = model.to(device)
+    tokenizer = tokenizer or new_tokenizer()
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     for step in range(1, steps + 1):
-        _step(model, optimizer, list(islice(problems, batch)))
+        _step(model, optimizer, list(islice(problems, batch)), tokenizer)
         if step_done:
             step_done(step)
     return model.eval()
 
 
-def _step(model: Any, optimizer: Optimizer, problems: Sequence[Problem]) -> None:
+def _step(model: Any, optimizer: Optimizer, problems: Sequence[Problem], tokenizer: Any) -> None:
     """One step of an optimizer, on the loss of the answers' characters."""
     import torch
 
     model.train()
-    inputs, labels = _batch(problems)
+    inputs, labels = _batch(problems, tokenizer)
     device = model.device
     loss = model(
         input_ids=torch.tensor(inputs, device=device),
@@ -147,17 +150,21 @@ def _step(model: Any, optimizer: Optimizer, problems: Sequence[Problem]) -> None
     optimizer.step()
 
 
-def _batch(problems: Sequence[Problem]) -> tuple[list[list[int]], list[list[int]]]:
-    """Inputs and labels, filled up on the right; only the answers' characters count."""
-    pairs = [(problem.prompt, problem.answer + END) for problem in problems]
+def _batch(problems: Sequence[Problem], tokenizer: Any) -> tuple[list[list[int]], list[list[int]]]:
+    """Inputs and labels, filled up on the right; only the answers' tokens count."""
+    prompts = tokenizer([problem.prompt for problem in problems])["input_ids"]
+    texts = [problem.answer + problem.end for problem in problems]
+    answers = tokenizer(texts, add_special_tokens=False)["input_ids"]
+    pairs = list(zip(prompts, answers, strict=True))
     longest = max(len(prompt) + len(answer) for prompt, answer in pairs)
-    inputs = ids_of([(prompt + answer).ljust(longest, PAD) for prompt, answer in pairs])
     ignored = -100
-    labels = [
-        [
-            number if len(prompt) <= place < len(prompt) + len(answer) else ignored
-            for place, number in enumerate(row)
+
+    def rows(filled: int, hidden: int | None) -> list[list[int]]:
+        return [
+            (prompt if hidden is None else [hidden] * len(prompt))
+            + answer
+            + [filled] * (longest - len(prompt) - len(answer))
+            for prompt, answer in pairs
         ]
-        for row, (prompt, answer) in zip(inputs, pairs, strict=True)
-    ]
-    return inputs, labels
+
+    return rows(tokenizer.pad_token_id, None), rows(ignored, ignored)

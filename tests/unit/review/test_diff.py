@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,7 +27,7 @@ from gridatlas_review.compare import compare_snapshots, make_report
 from gridatlas_review.formats import JSON_LIMIT, to_json, truncate_sections
 from gridatlas_review.markdown import MARKDOWN_LIMIT, escaped, to_markdown
 from gridatlas_review.page import changes_document
-from gridatlas_review.report import Entry, Lead, Report, Section, Table, line
+from gridatlas_review.report import Entry, Lead, Report, Row, Section, Table, line
 from gridatlas_review.snapshot import load_snapshot
 
 HEAD = """\
@@ -102,28 +101,13 @@ def compare(tmp_path: Path) -> Compare:
     return compare
 
 
-def entry_texts(changes: Changes) -> dict[str, list[str]]:
-    """All that a report says, by where it says it; the parts of one thing with ` / ` between."""
-    report = make_report(changes)
-    found = {"verdict": [f"{report.mark} {report.summary}"]}
-    for lead in report.leads:
-        found["answer"] = [text for text in (lead.text, lead.before, lead.now) if text]
-        found["values"] = [" / ".join(row) for row in lead.table.rows] if lead.table else []
-        found["remarks"] = list(lead.remarks)
-        found["notes"] = list(lead.notes)
-    for section in report.sections:
-        parts = ((entry.group or section.gist, entry.text) for entry in section.entries)
-        found[section.id] = [" / ".join(filter(None, texts)) for texts in parts]
-    return {key: texts for key, texts in found.items() if texts}
+def rows_of(changes: Changes) -> list[str]:
+    """All that happened, each with its mark."""
+    return [f"{row.mark} {row.text}" for row in make_report(changes).rows if row.kind != "summary"]
 
 
 # --- what is found ------------------------------------------------------------------------------
 
-NO_TRIALS = {**STUDY, "study.yml": HEAD.replace("trials: {items: model}\n", "") + CLAIMS}
-ACCEPTED = """\
-accepted:
-  - {finding: aggregate, at: {model: mean}, because: "The source has it so."}
-"""
 MEAN = {
     "study.yml": HEAD.replace(
         "label: Large}]", "label: Large}, {id: mean, label: Mean, aggregate: {by: mean}}]"
@@ -138,585 +122,29 @@ TWO = {
     "second.csv": CELLS,
 }
 
-OUTSIDE = {
-    **TWO,
-    "study.yml": TWO["study.yml"].replace("factors:\n", "factors:\n  rate: {levels: [0.1, 0.2]}\n"),
-    "second.csv": CELLS + "small,9,1,40.0\n",
-}
-
-CASES: dict[str, tuple[Files, Files, dict[str, list[str]]]] = {
-    "a value": (
-        STUDY,
-        edited(("small,0.1,1,40.0", "small,0.1,1,41.0")),
-        {
-            "verdict": ["✅ 1 value corrected; no statement or check affected."],
-            "answer": [
-                "1 of 8 values changed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "differences": ["Small: 1 cell"],
-        },
-    ),
-    "a value without trials": (
-        NO_TRIALS,
-        edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=NO_TRIALS),
-        {
-            "verdict": ["✅ 1 value corrected; no statement or check affected."],
-            "answer": [
-                "1 of 8 values changed, and the answer with it.",
-                "Large likely beats Small, by 19.9 points, in these runs.",
-                "Large likely beats Small, by 19.6 points, in these runs.",
-            ],
-            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "answers": [
-                "Small: Accuracy 40.0 to 47.0 %; highest at rate 0.2 and depth 2 → Accuracy "
-                "41.0 to 47.0 %; highest at rate 0.2 and depth 2"
-            ],
-            "differences": ["Small: 1 cell"],
-        },
-    ),
-    "a claim that flips, with the best": (
-        STUDY,
-        edited(("small,0.1,1,40.0", "small,0.1,1,90.0")),
-        {
-            "verdict": ["❌ Needs attention: 1 statement no longer true."],
-            "answer": [
-                "1 of 8 values changed, and the answer with it.",
-                "No effect of rate or depth shown.",
-                "Accuracy falls with rate and with depth, on these questions.",
-            ],
-            "values": ["Small / 0.1 / 1 / 40.0 → 90.0 / +50.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "claims": ["No longer true / “Large is ahead everywhere.”"],
-            "answers": [
-                "Small: No effect of rate or depth shown → Accuracy falls with rate and with "
-                "depth, on these questions"
-            ],
-            "best": ["Small: 47.0 % at rate 0.2, depth 2 → 90.0 % at rate 0.1, depth 1"],
-            "differences": ["Small: 1 cell"],
-        },
-    ),
-    "a claim that is recorded otherwise": (
-        STUDY,
-        edited(("ahead everywhere.\n", "ahead everywhere.\n    holds: false\n"), name="study.yml"),
-        {
-            "verdict": ["❌ Needs attention: 1 statement not as expected."],
-            "claims": ["Still true, expected false, before true / “Large is ahead everywhere.”"],
-        },
-    ),
-    "a claim that was removed": (
-        STUDY,
-        {**STUDY, "study.yml": ITEMS},
-        {
-            "verdict": ["❌ Needs attention: 1 statement removed."],
-            "claims": ["Removed (it was true): “Large is ahead everywhere.”"],
-        },
-    ),
-    "a claim that is new": (
-        {**STUDY, "study.yml": ITEMS},
-        STUDY,
-        {
-            "verdict": ["✅ No value changed; 1 statement changed or new; no check affected."],
-            "claims-other": ["New, true: “Large is ahead everywhere.”"],
-        },
-    ),
-    "a new claim that doesn't hold": (
-        {**STUDY, "study.yml": ITEMS},
-        edited(('model="large") >', 'model="large") <'), name="study.yml"),
-        {
-            "verdict": ["❌ Needs attention: 1 statement not as expected."],
-            "claims": [
-                "New, and false (the contrary is shown), expected true / “Large is ahead "
-                "everywhere.”"
-            ],
-        },
-    ),
-    "a claim worded otherwise": (
-        STUDY,
-        edited(("Large is ahead everywhere", "Large is ahead in each cell"), name="study.yml"),
-        {
-            "verdict": ["✅ No value changed; 1 statement changed or new; no check affected."],
-            "claims-other": [
-                "Reworded or with another check, true: “Large is ahead in each cell.”"
-            ],
-        },
-    ),
-    "a claim that is within noise now": (
-        edited(("large,0.1,1,60.0", "large,0.1,1,30.0"), of=PEAK),
-        PEAK,
-        {
-            "verdict": ["✅ 1 value corrected; 1 statement changed or new; no check affected."],
-            "answer": [
-                "1 of 8 values changed, and the answer with it.",
-                "Accuracy rises with rate and with depth, on these questions.",
-                "No effect of rate or depth shown.",
-            ],
-            "values": ["Large / 0.1 / 1 / 30.0 → 60.0 / +30.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "answers": [
-                "Large: Accuracy rises with rate and with depth, on these questions → No "
-                "effect of rate or depth shown"
-            ],
-            "claims-other": ["Before true, now true (within noise): “The highest is at depth 2.”"],
-            "differences": ["Large: 1 cell"],
-        },
-    ),
-    "a new claim that is within noise": (
-        {**STUDY, "study.yml": ITEMS},
-        PEAK,
-        {
-            "verdict": ["✅ No value changed; 1 statement changed or new; no check affected."],
-            "claims-other": ["New, true (within noise): “The highest is at depth 2.”"],
-        },
-    ),
-    "a claim within noise that flips": (
-        PEAK,
-        edited(("large,0.1,1,60.0", "large,0.1,1,67.0"), of=PEAK),
-        {
-            "verdict": ["❌ Needs attention: 1 statement no longer true."],
-            "answer": [
-                "1 of 8 values changed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "values": ["Large / 0.1 / 1 / 60.0 → 67.0 / +7.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "claims": ["No longer true / “The highest is at depth 2.”"],
-            "best": ["Large: 66.0 % at rate 0.2, depth 2 → 67.0 % at rate 0.1, depth 1"],
-            "differences": ["Large: 1 cell"],
-        },
-    ),
-    "a value gone": (
-        STUDY,
-        edited(("small,0.1,1,40.0\n", "")),
-        {
-            "verdict": ["❌ Needs attention: 1 value removed, 1 statement undecidable."],
-            "answer": [
-                "1 value removed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "values": ["Small / 0.1 / 1 / 40.0 → missing / "],
-            "claims": ["True → undecidable, expected true / “Large is ahead everywhere.”"],
-            "differences": ["Small: 1 cell"],
-        },
-    ),
-    "a broken average": (
-        MEAN,
-        edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
-        {
-            "verdict": ["❌ Needs attention: 1 new check failure."],
-            "answer": [
-                "Only 1 aggregate changed; the answer is the same: Accuracy 40.0 to 66.0 %; "
-                "highest at rate 0.2 and depth 2."
-            ],
-            "values": ["Mean / 0.2 / 2 / 56.5 → 86.5 / +30.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "checks": [
-                "Newly fails: Printed aggregates against their parts, reading “Cells of the "
-                "study”. The aggregate or one of its parts is wrong. Or the aggregate isn't a "
-                "plain mean. Certain if it is a plain mean: rounding explains at most 0.1. / "
-                "Mean: 1 of 4 values is not the mean of 2 parts: 86.5 (47.0, 66.0 give 56.5) at "
-                "rate 0.2, depth 2"
-            ],
-            "best": ["Mean: 56.5 % → 86.5 % at rate 0.2, depth 2, as before"],
-            "differences": ["Mean: 1 cell"],
-        },
-    ),
-    "an acceptance": (
-        edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
-        {
-            **edited(("mean,0.2,2,56.5", "mean,0.2,2,86.5"), of=MEAN),
-            "study.yml": MEAN["study.yml"] + ACCEPTED,
-        },
-        {
-            "verdict": ["✅ No value changed; 1 finding of checks changed; no statement affected."],
-            "answer": [
-                "No value changed; the answer is the same: Accuracy 40.0 to 66.0 %; highest "
-                "at rate 0.2 and depth 2."
-            ],
-            "findings": [
-                "Accepted now: Printed aggregates against their parts, reading “Cells of "
-                "the study” / Mean: 1 of 4 values is not the mean of 2 parts: 86.5 "
-                "(47.0, 66.0 give 56.5) at rate 0.2, depth 2"
-            ],
-        },
-    ),
-    "readings that disagree": (
-        TWO,
-        edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=TWO, name="second.csv"),
-        {
-            "verdict": [
-                "✅ No value changed; readings newly disagree on 1 cell; no statement or "
-                "check affected."
-            ],
-            "answer": [
-                "No value changed; the answer is the same: Large likely beats Small, by 19.9 "
-                "points, in these runs."
-            ],
-            "sources": ["reading “Second”: 1 value changed that is not shown"],
-            "readings": ["Small: readings disagree now on 1 cell"],
-        },
-    ),
-    "a level more": (
-        {**STUDY, "study.yml": ITEMS},
-        {
-            "study.yml": ITEMS.replace(
-                "label: Large, items: 200}", "label: Large, items: 200}, huge"
-            ),
-            "cells.csv": CELLS + "huge,0.1,1,70.0\nhuge,0.2,2,71.5\n",
-        },
-        {
-            "verdict": [
-                "✅ 1 level added, with 1 grid and 2 values; no statement or check affected."
-            ],
-            "answer": [
-                "2 values added, and the answer with them.",
-                "No effect of rate or depth shown.",
-                "Accuracy likely rises with rate and with depth.",
-            ],
-            "notes": ["Added: Model huge, with 1 grid and 2 values"],
-            "answers": [
-                "Small: No effect of rate or depth shown → Accuracy 40.0 to 47.0 %; highest "
-                "at rate 0.2 and depth 2",
-                "Large: No effect of rate or depth shown → Accuracy 60.0 to 66.0 %; highest "
-                "at rate 0.2 and depth 2",
-            ],
-        },
-    ),
-    "a level less on an axis": (
-        STUDY,
-        edited(
-            ("small,0.2,1,42.5\n", ""),
-            ("small,0.2,2,47.0\n", ""),
-            ("large,0.2,1,62.5\n", ""),
-            ("large,0.2,2,66.0\n", ""),
-        ),
-        {
-            "verdict": ["❌ Needs attention: 1 level removed."],
-            "answer": [
-                "4 values removed, and the answer with them.",
-                "No effect of rate or depth shown.",
-                "No effect of depth shown.",
-            ],
-            "notes": ["Removed: Rate 0.2 on an axis, with 4 values"],
-            "answers": [
-                "Small: No effect of rate or depth shown → No effect of depth shown",
-                "Large: No effect of rate or depth shown → No effect of depth shown",
-            ],
-            "best": [
-                "Small: 47.0 % at rate 0.2, depth 2 → 44.0 % at rate 0.1, depth 2",
-                "Large: 66.0 % at rate 0.2, depth 2 → 64.5 % at rate 0.1, depth 2",
-            ],
-        },
-    ),
-    "a level under another id": (
-        {**STUDY, "study.yml": ITEMS},
-        {
-            "study.yml": ITEMS.replace("{id: small, label: Small", "{id: tiny, label: Tiny"),
-            "cells.csv": CELLS.replace("small", "tiny"),
-        },
-        {
-            "verdict": ["✅ 1 renamed; no statement or check affected."],
-            "notes": ["Renamed: Model small (Small) → tiny (Tiny); all 4 values are the same"],
-        },
-    ),
-    "all levels of an axis and of a facet under other ids": (
-        {**STUDY, "study.yml": ITEMS},
-        {
-            "study.yml": ITEMS.replace("{id: small", "{id: a").replace("{id: large", "{id: b"),
-            "cells.csv": CELLS.replace("small", "a").replace("large", "b").replace(",0.", ",0.00"),
-        },
-        {
-            "verdict": ["✅ 4 renamed; no statement or check affected."],
-            "notes": [
-                "Renamed: Model small (Small) → a (Small); all 4 values are the same",
-                "Renamed: Model large (Large) → b (Large); all 4 values are the same",
-                "Renamed: Rate 0.1 → 0.001; all 4 values are the same",
-                "Renamed: Rate 0.2 → 0.002; all 4 values are the same",
-            ],
-        },
-    ),
-    "two levels whose values changed places": (
-        STUDY,
-        edited(("small", "other"), ("large", "small"), ("other", "large")),
-        {
-            "verdict": ["❌ Needs attention: 1 statement no longer true."],
-            "answer": [
-                "8 of 8 values changed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "values": [
-                "Small / 0.1 / 2 / 44.0 → 64.5 / +20.5 points",
-                "Large / 0.1 / 2 / 64.5 → 44.0 / −20.5 points",
-                "Small / 0.1 / 1 / 40.0 → 60.0 / +20.0 points",
-                "Small / 0.2 / 1 / 42.5 → 62.5 / +20.0 points",
-                "Large / 0.1 / 1 / 60.0 → 40.0 / −20.0 points",
-                "Large / 0.2 / 1 / 62.5 → 42.5 / −20.0 points",
-                "Small / 0.2 / 2 / 47.0 → 66.0 / +19.0 points",
-                "Large / 0.2 / 2 / 66.0 → 47.0 / −19.0 points",
-            ],
-            "remarks": [
-                "All 8 are corrections: values typed again, not measured, so nothing is tested."
-            ],
-            "claims": ["No longer true / “Large is ahead everywhere.”"],
-            "best": [
-                "Small: 47.0 % → 66.0 % at rate 0.2, depth 2, as before",
-                "Large: 66.0 % → 47.0 % at rate 0.2, depth 2, as before",
-            ],
-        },
-    ),
-    "a level under another id that it names, with other values": (
-        {**STUDY, "study.yml": ITEMS},
-        {
-            "study.yml": ITEMS.replace("{id: small,", "{id: tiny, former: [small],"),
-            "cells.csv": CELLS.replace("small", "tiny").replace(",40.0", ",41.0"),
-        },
-        {
-            "verdict": ["✅ 1 value corrected; 1 renamed; no statement or check affected."],
-            "answer": [
-                "1 of 8 values changed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "values": ["Small / 0.1 / 1 / 40.0 → 41.0 / +1.0 points"],
-            "remarks": [
-                "This is a correction: the value was typed again, not measured, so "
-                "nothing is tested."
-            ],
-            "notes": [
-                "Renamed: Model small (Small) → tiny (Small); as former says; 3 of 4 values "
-                "are the same"
-            ],
-            "differences": ["Small: 1 cell"],
-        },
-    ),
-    "an average that is computed now": (
-        MEAN,
-        {**MEAN, "cells.csv": CELLS},
-        {
-            "verdict": ["❌ Needs attention: 1 check no longer run."],
-            "answer": [
-                "No value changed; the answer is the same: Accuracy 40.0 to 66.0 %; highest "
-                "at rate 0.2 and depth 2."
-            ],
-            "notes": ["Mean is now computed from its parts"],
-            "cells": ["Mean: 1 value computed from others changed"],
-            "sources": ["reading “Cells of the study”: 3 values changed that are not shown"],
-            "checks": [
-                "1 check no longer run on reading “Cells of the study”: Printed aggregates "
-                "against their parts"
-            ],
-            "differences": ["Mean: 1 cell"],
-        },
-    ),
-    "axes swapped": (
-        {**STUDY, "study.yml": ITEMS},
-        {**STUDY, "study.yml": ITEMS.replace("x: rate\ny: depth", "x: depth\ny: rate")},
-        {
-            "verdict": ["✅ 2 settings changed; no statement or check affected."],
-            "answer": [
-                "No value changed; the answer is the same: No effect of depth or rate shown."
-            ],
-            "notes": ["place of rate: x axis → y axis", "place of depth: y axis → x axis"],
-        },
-    ),
-    "another factor": (
-        {**STUDY, "study.yml": ITEMS},
-        {
-            "study.yml": ITEMS.replace("facets: [model]", "facets: [model, seed]"),
-            "cells.csv": re.sub(r"^(\w+)", r"\1,1", CELLS, flags=re.MULTILINE).replace(
-                "model,1", "model,seed"
-            ),
-        },
-        {
-            "verdict": [
-                "❌ Needs attention: 1 study with other factors, which can't be compared, "
-                "2 grids removed."
-            ],
-            "answer": [
-                "8 values added and 8 values removed; the answer is the same: No effect of "
-                "rate or depth shown."
-            ],
-            "notes": [
-                "The factors can't be laid over one another, so that no cell can be "
-                "compared: now model, seed, rate, depth; before model, rate, depth",
-                "Removed: the grid Small with 4 values",
-                "Removed: the grid Large with 4 values",
-                "Added: the grid Small | 1 with 4 values",
-                "Added: the grid Large | 1 with 4 values",
-            ],
-        },
-    ),
-    "texts": (
-        STUDY,
-        edited(
-            ("title: A demo", "title: Another demo"), ("label: Small", "label: S"), name="study.yml"
-        ),
-        {
-            "verdict": ["✅ 2 texts changed; no statement or check affected."],
-            "notes": ["title: A demo → Another demo", "label of model small: Small → S"],
-        },
-    ),
-    "a link to another study": (
-        STUDY,
-        edited(
-            ("title: A demo", "title: A demo\nsee_also: [{study: trial, text: The trial}]"),
-            name="study.yml",
-        ),
-        {
-            "verdict": ["❌ Needs attention: 1 new problem in the data."],
-            "notes": ["links to other studies: none → trial (The trial)"],
-            "problems": [
-                'New: head/demo/study.yml:3, "see_also.0.study": "trial": no study has this name'
-            ],
-        },
-    ),
-    "what a value is": (
-        STUDY,
-        edited(("better: higher", "better: lower"), name="study.yml"),
-        {
-            "verdict": ["✅ 1 setting changed; no statement or check affected."],
-            "answer": [
-                "No value changed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "notes": ["metric: better: higher → lower"],
-            "best": [
-                "Small: 47.0 % at rate 0.2, depth 2 → 40.0 % at rate 0.1, depth 1",
-                "Large: 66.0 % at rate 0.2, depth 2 → 60.0 % at rate 0.1, depth 1",
-            ],
-        },
-    ),
-    "a problem in the data": (
-        STUDY,
-        edited(("large,0.2,2,66.0\n", "large,0.2,2,66.0\nlarge,0.3,2,6x\n")),
-        {
-            "verdict": ["❌ Needs attention: 1 new problem in the data, 1 statement undecidable."],
-            "notes": ["Added: Rate 0.3 on an axis, with 0 values"],
-            "problems": ['New: head/demo/cells.csv:10, "value": "6x"'],
-            "claims": ["True → undecidable, expected true / “Large is ahead everywhere.”"],
-        },
-    ),
-    "rows at levels that the study doesn't have": (
-        OUTSIDE,
-        edited(("small,9,1,40.0", "small,9,1,41.0"), of=OUTSIDE, name="second.csv"),
-        {
-            "verdict": ["✅ 1 text changed; no statement or check affected."],
-            "notes": [
-                "reading second: rows at levels that the study doesn't have: 1 rows → 1 other rows"
-            ],
-        },
-    ),
-    "printed decimals": (
-        STUDY,
-        edited(("small,0.1,1,40.0", "small,0.1,1,40.00")),
-        {
-            "verdict": ["❌ Needs attention: 1 new check failure."],
-            "answer": [
-                "No value changed; the answer is the same: No effect of rate or depth shown."
-            ],
-            "sources": [
-                "reading “Cells of the study”: notes, places, runs or decimals of 1 cell changed"
-            ],
-            "checks": [
-                "Newly fails: Number of decimals, reading “Cells of the study”. A digit or the "
-                "decimal point may be missing or extra. The others have 1 decimal. / Small: 1 of "
-                "4 values is not printed with 1 decimal: 40.00 at rate 0.1, depth 1"
-            ],
-        },
-    ),
-    "comments and the order of rows": (
-        STUDY,
-        {
-            "study.yml": "# A comment.\n" + STUDY["study.yml"],
-            "cells.csv": "\n".join([CELLS.splitlines()[0], *reversed(CELLS.splitlines()[1:])]),
-        },
-        {"verdict": ["✅ Nothing changed in 1 study with 2 grids and 8 values."]},
-    ),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_what_changed_is_reported(compare: Compare, case: str) -> None:
-    base, head, expected = CASES[case]
-    assert entry_texts(compare(base, head)) == expected
-
-
-def test_entries_of_a_group_stand_together(reviewed: Report) -> None:
-    """Their order is that of the study otherwise, and each group's heading is said once."""
-    groups = [
-        (section.id, entry.study, entry.group)
-        for section in reviewed.sections
-        for entry in section.entries
-    ]
-    runs = [key for key, _ in groupby(groups)]
-    assert len(runs) == len(set(runs)) < len(groups)
-
-
-def test_a_check_that_changed_is_reported_as_it_is_now_too(compare: Compare) -> None:
-    base = edited(("everywhere.\n", "everywhere.\n    reads: In each cell.\n"), name="study.yml")
-    head = edited((").all", ").share > 1"), name="study.yml", of=base)
-    [claims] = [
-        section for section in make_report(compare(base, head)).sections if section.id == "claims"
-    ]
-    [entry] = claims.entries
-    assert (claims.gist, entry.text) == ("No longer true", "“Large is ahead everywhere.”")
-    assert entry.details == (
-        'Its check: (grid(model="large") > grid(model="small")).all → '
-        '(grid(model="large") > grid(model="small")).share > 1',
-        "It is read as: In each cell.",
-    )
-
-
 WHOLE = """\
-## ❌ Needs attention: 1 statement no longer true
+## ❌ “Large is ahead everywhere.” doesn't hold any more: 60.0 (Large, rate 0.1, depth 1) against 90.0 (Small, rate 0.1, depth 1) · A demo
 
 base → head
 
+- ⚠️ The answer is new: No effect of rate or depth shown → Accuracy falls with rate and with depth, on these questions
+- ⚠️ On the page Small, the answer is new: No effect of rate or depth shown → Accuracy falls with rate and with depth, on these questions
+- ⚠️ 1 value changed significantly: Small, rate 0.1, depth 1: 40.0 → 90.0
+
 ### A demo
 
-1 of 8 values changed, and the answer with it.
-
-- **Before:** No effect of rate or depth shown.
-- **Now:** Accuracy falls with rate and with depth, on these questions.
+The answer: Accuracy falls with rate and with depth, on these questions.
 
 | grid | rate | depth | before → after | difference |
 | --- | --- | --- | --- | --- |
 | Small | 0.1 | 1 | 40.0 → 90.0 | +50.0 points \\[+41.5 to +57.4\\] |
 
-The value: measured again, significant, p &lt; 0.001.
+The change is significant, p &lt; 0.001. Another run measured it.
 
-<details><summary><b>Statements changed</b> (1): No longer true</summary>
+<details><summary><b>Statements</b> (1)</summary>
 
-- “Large is ahead everywhere.”
-    - Decided by: 60.0 (Large, rate 0.1, depth 1) against 90.0 (Small, rate 0.1, depth 1)
+- ❌ “Large is ahead everywhere.” doesn't hold any more: 60.0 (Large, rate 0.1, depth 1) against 90.0 (Small, rate 0.1, depth 1)
     - Check: (grid(model="large") &gt; grid(model="small")).all
-
-</details>
-
-<details><summary><b>Other pages whose answer changed</b> (1)</summary>
-
-- Small: No effect of rate or depth shown → Accuracy falls with rate and with depth, on these questions
-
-</details>
-
-<details><summary><b>Best printed values</b> (1)</summary>
-
-- Small: 47.0 % at rate 0.2, depth 2 → 90.0 % at rate 0.1, depth 1
-    - A significant move: no old best cell is in the 95 % confidence set for the best: Fisher's exact test, one-sided.
 
 </details>
 
@@ -874,54 +302,43 @@ FAILED = (
 )
 
 
-def checks_of(changes: Changes) -> list[tuple[str, tuple[str, ...]]]:
-    """Texts and details of the section on checks, and nothing that is said to be gone."""
-    sections = {section.id: section for section in make_report(changes).sections}
-    for entry in sections["findings"].entries if "findings" in sections else ():
-        assert not entry.text.startswith("No longer found")
-    return [(entry.text, entry.details) for entry in sections["checks"].entries]
-
-
-LOST = "1 check no longer run on reading “Cells of the study”: "
+LOST = "❌ The check {} no longer runs on reading “Cells of the study”"
 AGGREGATE = "Printed aggregates against their parts"
 
 
 def test_an_average_that_a_new_level_leaves_unchecked_is_reported(compare: Compare) -> None:
-    changes = compare(BENCHES, ONE_MORE)
-    assert checks_of(changes) == [(LOST + AGGREGATE, (FAILED, f"{AGGREGATE}: Small | Mean"))]
-    assert make_report(changes).summary == "Needs attention: 1 check no longer run."
+    assert LOST.format(AGGREGATE) in rows_of(compare(BENCHES, ONE_MORE))
+
+
+def test_an_average_that_lost_a_part_is_reported(compare: Compare) -> None:
+    gone = "small,b,0.1,1,50.0\nsmall,b,0.2,1,51.0\n"
+    found = rows_of(compare(BENCHES, edited((gone, ""), of=BENCHES)))
+    assert found[:2] == [
+        "❌ 2 values of reading “Cells of the study” were removed (Small | b, rate 0.1, depth 1: "
+        "50.0)",
+        LOST.format(AGGREGATE),
+    ]
 
 
 @pytest.mark.parametrize(
-    "gone", ["small,b,0.1,1,50.0\n", "small,b,0.1,1,50.0\nsmall,b,0.2,1,51.0\n"]
-)
-def test_an_average_that_lost_a_part_is_reported(compare: Compare, gone: str) -> None:
-    [(text, details)] = checks_of(compare(BENCHES, edited((gone, ""), of=BENCHES)))
-    assert (text, details) == (LOST + AGGREGATE, (FAILED, f"{AGGREGATE}: Small | Mean"))
-
-
-@pytest.mark.parametrize(
-    ("base", "head", "text", "where"),
+    ("base", "head", "lost"),
     [
         pytest.param(
             {**STUDY, "study.yml": ITEMS},
             {**STUDY, "study.yml": ITEMS.replace("trials: {items: model}\n", "")},
-            f"{LOST}Values as counts of trials",
-            ("Values as counts of trials: Small; Large",),
+            ["The check Values as counts of trials no longer runs on reading “Cells of the study”"],
             id="the number of trials",
         ),
         pytest.param(
             MEAN,
             edited((", aggregate: {by: mean}", ""), name="study.yml", of=MEAN),
-            LOST + AGGREGATE,
-            (f"{AGGREGATE}: Mean",),
+            [f"The check {AGGREGATE} no longer runs on reading “Cells of the study”"],
             id="that it is an average",
         ),
         pytest.param(
             MEAN,
             {**STUDY, "study.yml": HEAD},
-            LOST + AGGREGATE,
-            (f"{AGGREGATE}: Mean",),
+            [f"The check {AGGREGATE} no longer runs on reading “Cells of the study”"],
             id="the average",
         ),
         pytest.param(
@@ -933,8 +350,7 @@ def test_an_average_that_lost_a_part_is_reported(compare: Compare, gone: str) ->
                 ),
             },
             TWO,
-            "1 check no longer run on reading “Second”: Stated range of the colour bar",
-            ("Stated range of the colour bar: Small",),
+            ["The check Stated range of the colour bar no longer runs on reading “Second”"],
             id="a stated range",
         ),
         pytest.param(
@@ -946,32 +362,31 @@ def test_an_average_that_lost_a_part_is_reported(compare: Compare, gone: str) ->
                 ),
             },
             {**STUDY, "study.yml": HEAD.replace("trials: {items: model}\n", "")},
-            "2 checks no longer run on reading “Cells of the study”: "
-            f"{AGGREGATE}, Values as counts of trials",
-            (f"{AGGREGATE}: Mean", "Values as counts of trials: Small; Large"),
+            [
+                f"The check {AGGREGATE} no longer runs on reading “Cells of the study”",
+                "The check Values as counts of trials no longer runs on reading “Cells of the "
+                "study”",
+            ],
             id="two checks of one reading",
         ),
     ],
 )
 def test_a_check_that_no_longer_runs_is_reported(
-    compare: Compare, base: Files, head: Files, text: str, where: tuple[str, ...]
+    compare: Compare, base: Files, head: Files, lost: list[str]
 ) -> None:
-    assert checks_of(compare(base, head)) == [(text, where)]
+    rows = make_report(compare(base, head)).rows
+    assert [row.text for row in rows if row.noun == "lost check"] == lost
 
 
 def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare: Compare) -> None:
     base = edited(("small,0.1,1,40.0", "small,0.1,1,40.3"), of={**STUDY, "study.yml": ITEMS})
     head = edited(("small,0.1,1,40.3\n", ""), of=base)
-    found = entry_texts(compare(base, head))
-    assert "checks" not in found
-    assert found["findings"] == [
-        "Removed with its values: Values as counts of trials, reading “Cells of the study” / "
-        "Small: 1 of 4 values is impossible with 200 trials: 40.3 (80 of 200 is 40.0 and 81 of "
-        "200 is 40.5) at rate 0.1, depth 1"
+    assert rows_of(compare(base, head)) == [
+        "❌ 1 value of reading “Cells of the study” was removed (Small, rate 0.1, depth 1: 40.3)",
+        "✅ Small: no longer found: 1 of 4 values is impossible with 200 trials: 40.3 (80 of 200 "
+        "is 40.0 and 81 of 200 is 40.5) at rate 0.1, depth 1",
     ]
 
-
-# --- readings that were removed -----------------------------------------------------------------
 
 TWO_READINGS = {
     "study.yml": TWO["study.yml"].replace("trials: {items: model}\n", "")
@@ -991,56 +406,14 @@ WITHOUT = {
 }
 
 
-def test_a_reading_that_was_removed_comes_first_and_is_the_cause(compare: Compare) -> None:
-    changes = compare(TWO_READINGS, WITHOUT)
-    [removed, claims, *_] = make_report(changes).sections
-    assert (removed.id, removed.title) == ("readings-removed", "Readings removed")
-    assert removed.gist == (
-        "1 cell loses its only source, 7 cells lose their second source, 2 statements lose their "
-        "source"
-    )
-    assert [(entry.text, entry.details) for entry in removed.entries] == [
-        (
-            "Removed: reading “Second” with 8 cells",
-            (
-                "Statements that name it: “It looks nice.”",
-                "It disagreed with other readings on 2 cells; that is no longer reported.",
-                "Finding no longer reported (a failing check): Small: 1 of 4 values is not printed "
-                "with 1 decimal: 42.55 at rate 0.2, depth 1",
-                "Checks no longer made of it: Values as counts of trials; Number of decimals",
-            ),
-        )
+def test_a_reading_that_was_removed_is_the_cause(compare: Compare) -> None:
+    assert rows_of(compare(TWO_READINGS, WITHOUT)) == [
+        "❌ The reading “Second” was removed, with 8 values",
+        "❌ “Large is ahead everywhere.” can't be decided any more: no value: Large, rate 0.2, "
+        "depth 2",
+        "⚠️ The answer is new: What differs depends on which reading is right → Large likely beats "
+        "Small, by 20.2 points, in these runs",
     ]
-    # This one says something else of the shown values, too.
-    assert claims.gist == "True → undecidable, expected true"
-    assert [entry.text for entry in claims.entries] == ["“Large is ahead everywhere.”"]
-    assert [section.id for section in make_report(changes).sections] == [
-        "readings-removed", "claims", "answers", "best", "differences",
-    ]  # fmt: skip
-    assert make_report(changes).summary == (
-        "Needs attention: 1 reading removed, 1 value removed, 1 statement undecidable."
-    )
-    [study] = json.loads(to_json(changes, make_report(changes)))["studies"]
-    assert study["readings_removed"]["items"] == [
-        {
-            "id": "second",
-            "label": "Second",
-            "cells_by_sources": {"1": 1, "2": 7},
-            "statements": 2,
-            "disagreements": 2,
-            "findings": [study["findings"]["items"][0]["old"]],
-        }
-    ]
-
-
-def test_a_reading_that_was_removed_with_its_statements_is_one_item(compare: Compare) -> None:
-    head = {**WITHOUT, "study.yml": WITHOUT["study.yml"].partition("claims:\n")[0]}
-    found = entry_texts(compare(TWO_READINGS, head))
-    assert list(found) == [
-        "verdict", "answer", "values", "readings-removed", "answers", "best", "differences",
-    ]  # fmt: skip
-    [removed] = found["readings-removed"]
-    assert "2 statements lose their source /" in removed
 
 
 def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compare: Compare) -> None:
@@ -1053,11 +426,7 @@ def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compar
     }
     head = {**three, "study.yml": three["study.yml"].replace(SECOND, "")}
     del head["second.csv"]
-    found = entry_texts(compare(three, head))
-    assert "readings" not in found
-    [removed] = found["readings-removed"]
-    assert "8 cells lose their" not in removed
-    assert "1 cell loses its second source, 7 cells lose their third source" in removed
+    assert not [text for text in rows_of(compare(three, head)) if "disagree" in text]
 
 
 # --- studies ------------------------------------------------------------------------------------
@@ -1078,24 +447,19 @@ OTHER = {"study.yml": ITEMS, "cells.csv": CELLS.replace(".0", ".5")}
     ("base", "head", "expected"),
     [
         ({"a": STUDY}, {"a": STUDY, "b": OTHER},
-         {"verdict": ["✅ 1 study added; no statement or check affected."],
-          "answer": ["New, with 2 grids and 8 values. No effect of rate or depth shown."]}),
+         "⚠️ The study “A demo” is new, with 2 grids and 8 values: No effect of rate or depth "
+         "shown"),
         ({"a": STUDY, "b": OTHER}, {"a": STUDY},
-         {"verdict": ["❌ Needs attention: 1 study removed."],
-          "structure": ["Removed: the study “A demo” with 2 grids and 8 values"]}),
+         "❌ The study “A demo” was removed, with 2 grids and 8 values"),
         ({"a": STUDY, "b": OTHER}, {"a": STUDY, "c": OTHER},
-         {"verdict": ["✅ 1 renamed; no statement or check affected."],
-          "notes": ["Renamed: study b (A demo) → c (A demo); all 8 values are the same"]}),
+         "⚠️ Study b (A demo) is c (A demo) now, without `former`: links to the old name break"),
     ],
     ids=["added", "removed", "renamed"],
 )  # fmt: skip
 def test_studies_come_and_go(
-    tmp_path: Path,
-    base: Mapping[str, Files],
-    head: Mapping[str, Files],
-    expected: dict[str, list[str]],
+    tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], expected: str
 ) -> None:
-    assert entry_texts(_two(tmp_path, base, head)) == expected
+    assert rows_of(_two(tmp_path, base, head)) == [expected]
 
 
 def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
@@ -1105,42 +469,37 @@ def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
         values = values.replace(value, f"{float(value) + 10}")
     now = {"study.yml": STUDY["study.yml"] + "former: [old]\n", "cells.csv": values}
     changes = _two(tmp_path, {"old": STUDY}, {"new": now})
-    assert entry_texts(changes)["notes"] == [
-        "Renamed: study old (A demo) → new (A demo); as former says; 4 of 8 values are the same"
-    ]
-    assert "Large" in "".join(entry_texts(changes)["best"])
-    assert "structure" not in entry_texts(changes)
+    assert "✅ Study old (A demo) is new (A demo) now" in rows_of(changes)
+    [renamed] = [row for row in make_report(changes).rows if row.noun == "declared rename"]
+    assert renamed.details == ("4 of 8 values are the same",)
 
     del now["study.yml"]
     without = _two(tmp_path / "without", {"old": STUDY}, {"new": {**STUDY, **now}})
-    found = entry_texts(without)
-    assert [text[:7] for text in found["structure"] + found["answer"]] == ["Removed", "New, wi"]
+    assert [row.noun for row in make_report(without).rows] == ["removed study", "new study"]
 
 
 BROKEN = {"study.yml": "format: 1\ntitle: [", "cells.csv": CELLS}
+UNREAD = "so the study b can't be read"
+BEFORE = "The study b couldn't be read before, so what changed isn't known"
 
 
 @pytest.mark.parametrize(
     ("base", "head", "text"),
     [
-        ({"a": STUDY, "b": OTHER}, {"a": STUDY, "b": BROKEN},
-         "The study can't be read any more, so that nothing of it can be compared"),
-        ({"a": STUDY}, {"a": STUDY, "b": BROKEN}, "The study is new, and can't be read"),
-        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": OTHER},
-         "The study couldn't be read before, so that it can't be compared; now it can"),
-        ({"a": STUDY, "b": BROKEN}, {"a": STUDY}, "The study couldn't be read before, and was "
-         "removed"),
-        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": BROKEN},
-         "The study can't be read, neither before nor now, so that it can't be compared"),
+        ({"a": STUDY, "b": OTHER}, {"a": STUDY, "b": BROKEN}, UNREAD),
+        ({"a": STUDY}, {"a": STUDY, "b": BROKEN}, UNREAD),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": OTHER}, BEFORE),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY}, BEFORE),
+        ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": BROKEN}, UNREAD),
     ],
 )  # fmt: skip
 def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
     tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], text: str
 ) -> None:
     head = {**head, "a": edited(("small,0.1,1,40.0", "small,0.1,1,90.0"))}
-    sections = make_report(_two(tmp_path, base, head)).sections
-    assert [section.id for section in sections][:2] == ["problems", "claims"]
-    assert [(entry.study, entry.text) for entry in sections[0].entries] == [("b", text)]
+    rows = make_report(_two(tmp_path, base, head)).rows
+    assert [row.study for row in rows if text in row.text] == ["b"]
+    assert any("doesn't hold any more" in row.text for row in rows)
     [lead] = make_report(_two(tmp_path / "again", base, head)).leads
     assert lead.table is not None
 
@@ -1164,9 +523,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_nothing_changed_is_reported(here: Path) -> None:
     result = run("base", "same")
-    assert result.output == (
-        "## ✅ Nothing changed in 1 study with 2 grids and 8 values\n\nbase → same\n"
-    )
+    assert result.output == ("## – No change of the results\n\nbase → same\n")
     assert result.exit_code == 0
     content = json.loads(run("base", "same", "--format", "json").output)
     assert (content["changed"], content["sections"], content["studies"]) == (False, [], [])
@@ -1184,8 +541,11 @@ def test_nothing_changed_is_reported(here: Path) -> None:
         (edited(("small,0.1,1,40.0", "small,0.1,1,40.00")), "claims", 0),
         (edited(("trials: {items: model}\n", ""), name="study.yml"), "checks", 1),
         (edited(("trials: {items: model}\n", ""), name="study.yml"), "claims", 0),
-        # What can't be read has no claims that could be looked at.
-        (edited(("small,0.1,1,40.0", "small,0.1,1,4x")), "checks", 1),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "meaning", 1),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "problems,answers", 0),
+        (edited(("trials: {items: model}\n", ""), name="study.yml"), "all", 1),
+        # Nothing can be compared.
+        ({**STUDY, "study.yml": "format: 1\ntitle: ["}, "checks", 2),
     ],
 )
 def test_exit_says_whether_something_changed(
@@ -1208,7 +568,7 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
     printed = run("base", "head").output
     result = run("base", "head", "--out", "diff.md")
     assert (here / "diff.md").read_text("utf-8") == printed
-    assert result.output == "1 value corrected; no statement or check affected.\n"
+    assert result.output == "1 value changed, not significantly; every answer is the same\n"
     assert run("base", "head", "--out", "no/such/folder.md").exit_code == 2
 
 
@@ -1234,7 +594,11 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
         (["base", "above"], 'there are some in "above/data"'),
         (["base", "broken"], 'none of the studies of the folder "broken" can be read'),
         (["base"], "Missing argument 'HEAD'"),
-        (["base", "same", "--fail-on", "best"], "name claims or checks"),
+        (
+            ["base", "same", "--fail-on", "best"],
+            "name problems, checks, answers, meaning, removed, claims, with commas between them, "
+            "or all",
+        ),
         (["base", "same", "--url", "javascript:alert(1)"], "begins with https://"),
     ],
 )
@@ -1264,14 +628,15 @@ def test_a_folder_without_a_study_is_an_empty_base(here: Path, base: str, why: s
     (here / "empty/docs").mkdir(parents=True)
     result = run(base, "same")
     assert result.output == (
-        f"## ✅ 1 study added; t{why[1:]}, so all results are new; no check fails\n\n"
+        "## ⚠️ The study “A demo” is new, with 2 grids and 8 values: No effect of rate or depth "
+        "shown\n\n"
         f"{base} → same\n\n"
+        f"- ✅ {why}, so all results are new\n\n"
         "### A demo\n\n"
-        "New, with 2 grids and 8 values. No effect of rate or depth shown.\n\n"
-        "- 1 statement, all as expected\n"
+        "The answer: No effect of rate or depth shown.\n"
     )
     assert result.exit_code == 1
-    assert run(base, "same", "--fail-on", "claims,checks").exit_code == 0
+    assert run(base, "same", "--fail-on", "all").exit_code == 0
 
 
 def test_problems_of_the_first_study_count(here: Path) -> None:
@@ -1280,9 +645,11 @@ def test_problems_of_the_first_study_count(here: Path) -> None:
     result = run("empty", "head", "--fail-on", "checks", "--format", "json")
     assert result.exit_code == 1
     content = json.loads(result.output)
-    assert [section["id"] for section in content["sections"]] == ["problems"]
+    assert [section["id"] for section in content["sections"]] == ["checks"]
     assert content["summary"] == (
-        "Needs attention: 1 new problem in the data; the base has no study, so all results are new."
+        'head/demo/cells.csv:2, "value": Small: 1 of 4 values is impossible with 200 trials: 40.3 '
+        "(80 of 200 is 40.0 and 81 of 200 is 40.5) at rate 0.1, depth 1; expected: a rounded share "
+        "of the trials · A demo"
     )
 
 
@@ -1323,7 +690,7 @@ def test_revisions_are_compared_and_nothing_is_checked_out(repository: Path) -> 
     (repository / ".gitattributes").write_text("*.csv export-ignore filter=nosuch\n")
     before = git(repository, "status", "--porcelain=v2", "--branch")
     content = json.loads(run("old", "HEAD", "--format", "json").output)
-    assert [section["id"] for section in content["sections"]] == ["differences"]
+    assert [section["id"] for section in content["sections"]] == ["differences", "tests"]
     assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
     assert content["head"] == {"name": "HEAD", "commit": git(repository, "rev-parse", "HEAD")}
     assert git(repository, "status", "--porcelain=v2", "--branch") == before
@@ -1348,8 +715,7 @@ def test_the_data_folder_is_named_from_the_working_folder(
     # Before there was such a folder; which may be a mistake, so it says what there was.
     content = json.loads(run("old", "HEAD", "--data", "results", "--format", "json").output)
     assert content["summary"] == (
-        '1 study added; the base has no folder "results" (but studies in "data"), so all results '
-        "are new; no check fails."
+        "The study “A demo” is new, with 2 grids and 8 values: No effect of rate or depth shown"
     )
     assert content["base"] == {"name": "old", "commit": git(repository, "rev-parse", "old")}
     (repository / "docs").mkdir()
@@ -1366,7 +732,8 @@ def test_a_revision_without_data_folder_is_an_empty_base(repository: Path) -> No
     git(repository, "tag", "none")
     result = run("none", "old", "--fail-on", "claims,checks")
     assert result.output.splitlines()[0] == (
-        '## ✅ 1 study added; the base has no folder "data", so all results are new; no check fails'
+        "## ⚠️ The study “A demo” is new, with 2 grids and 8 values: No effect of rate or depth "
+        "shown"
     )
     assert result.exit_code == 0
     # A folder in which there is no study yet.
@@ -1376,7 +743,7 @@ def test_a_revision_without_data_folder_is_an_empty_base(repository: Path) -> No
     git(repository, "commit", "-q", "-m", "an empty folder")
     content = json.loads(run("HEAD", "old", "--format", "json").output)
     assert content["summary"] == (
-        "1 study added; the base has no study, so all results are new; no check fails."
+        "The study “A demo” is new, with 2 grids and 8 values: No effect of rate or depth shown"
     )
     # The head has lost its studies: that is no change, but an error.
     for head in ("none", "HEAD"):
@@ -1465,10 +832,11 @@ class _Text(HTMLParser):
 
 def _hostile(text: str) -> Report:
     section = Section("cells", "Changed values", (Entry(line(text), line(text), (line(text),)),))
+    rows = tuple(Row("summary", mark, "", line(text), "", explained=line(text)) for mark in "❌⚠")
     table = Table((line(text),), ((line(text),),), (f"studies/x/#{quote(text, safe='')}",))
-    lead = Lead(line(text), line(text), "studies/x/", *[line(text)] * 3, table, (line(text),))
-    lead = replace(lead, grids=(table,), notes=(line(text),))
-    return Report(line(text), None, "head", None, line(text), (section,), leads=(lead,))
+    lead = Lead(line(text), line(text), "studies/x/", line(text), table, (line(text),))
+    lead = replace(lead, grids=(table,))
+    return Report(line(text), None, "head", None, rows, (section,), leads=(lead,))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -1481,7 +849,7 @@ def test_hostile_texts_are_shown_as_they_are(text: str) -> None:
     shown = page.get_text().replace("\u200b", "")
     assert shown.count(text) == 14
     assert {tag.name for tag in page.find_all(True)} == {
-        *("h2", "h3", "p", "ul", "li", "strong", "a", "table", "thead", "tbody", "tr", "th", "td"),
+        *("h2", "h3", "p", "ul", "li", "a", "table", "thead", "tbody", "tr", "th", "td"),
         *("details", "summary", "b"),
     }
     # The site, the study, the row: nothing of the text itself is a link.
@@ -1520,7 +888,7 @@ def _many(items: int, length: int) -> Report:
         )
         for name in ("claims", "cells", "texts")
     )
-    return Report("a", None, "b", None, "Much changed.", sections)
+    return Report("a", None, "b", None, (Row("", "❌", "", "Much changed", ""),), sections)
 
 
 @pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (10_000, 1), (100, 590)])
@@ -1559,24 +927,23 @@ def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:
     content = json.loads(to_json(changes, make_report(changes), "https://example.org/12/"))
     [lead] = content["leads"]
     assert set(lead) == {
-        "study", "title", "page", "text", "before", "now", "table", "remarks", "grids", "notes",
+        "study", "title", "page", "text", "table", "remarks", "grids",
     }  # fmt: skip
     assert lead["table"]["links"] == ["studies/demo/model/small/#small/0.1,1"]
     assert lead["table"]["columns"][lead["table"]["linked"]] == "before → after"
     assert list(content) == [
-        "format", "changed", "base", "head", "url", "summary", "needs_attention", "leads", "more",
-        "titles", "sections", "studies",
+        "format", "changed", "base", "head", "url", "summary", "mark", "needs_attention", "rows",
+        "points", "leads", "more", "titles", "sections", "studies",
     ]  # fmt: skip
     assert content["format"] == 1
     for section in content["sections"]:
-        assert set(section) == {"id", "title", "gist", "items", "more"}
+        assert set(section) == {"id", "title", "items", "more"}
         for entry in section["items"]:
-            assert set(entry) == {"text", "study", "details", "table", "group"}
+            assert set(entry) == {"text", "study", "details", "table"}
             table = entry["table"]
             assert table is None or set(table) == {"columns", "rows", "links", "linked"}
     [study] = content["studies"]
     [grid] = study["grids"]["items"]
-    assert grid["best"]["old"] == {"value": "47.0", "cells": [["0.2", "2"]]}
     [cell] = grid["cells"]["items"]
     assert (cell["point"], cell["old"]["value"], cell["new"]["value"]) == (
         ["0.1", "1"], "40.0", "90.0",
@@ -1605,7 +972,7 @@ def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(grid["cells"]["items"]) + grid["cells"]["more"] == 1_100
     assert grid["cells"]["more"] > 0
     assert "and 1,070 more cells of this grid" in to_markdown(report)
-    assert report.leads[0].text.startswith("1,100 of 1,100 values changed")
+    assert report.points[-1][1].startswith("1,100 values changed, not testable: ")
 
 
 # --- as a reviewer would read it ----------------------------------------------------------------
@@ -1652,36 +1019,28 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) -> None:
     assert [section.id for section in reviewed.sections] == [
-        "problems", "checks", "claims", "answers", "readings", "best", "claims-other", "findings",
-        "differences",
+        "problems", "checks", "claims", "others", "differences", "tests",
     ]  # fmt: skip
-    assert reviewed.summary == (
-        "Needs attention: 1 new problem in the data, 8 new check failures, 17 statements no longer "
-        "true, 3 statements not as expected."
+    assert reviewed.headline == (
+        '❌ head/dynts-window-ratio/study.yml:164, "agreement.0": r1-qwen and r1-qwen-second agree '
+        "in 7 of 32 cells; expected: 8 of 32, which is pinned here · DynTS: local window size and "
+        "retention ratio"
     )
     text = to_markdown(reviewed, "https://example.org/preview/")
     for part in (
         "[the built site](https://example.org/preview/)",
         "“The highest value (52.0) is an isolated peak at (Window=2000, Ratio=0.4).”",
         "| R1-Qwen \\| AMC23 | 0.1 | 500 | [86.5 → 60.0](https://example.org/preview/studies/"
-        "dynts-window-ratio/model/r1-qwen/#r1-qwen/amc23/0.1,500) | −26.5 points |",
-        "All 4 are corrections: values typed again, not measured, so nothing is tested.",
-        "R1-Qwen \\| AIME24: 52.0 % at ratio 0.4, local window size 2000 → 58.7 % at ratio 0.3, "
-        "local window size 1000",
-        "No significant move",
-        "59.9",
-        "Newly fails: Printed aggregates against their parts",
-        "R1-Qwen \\| AIME24: readings disagree now on 1 cell",
-        "Added: Benchmark MATH, with 2 grids and 40 values",
-        "Before true (within noise), now true (untested): “The global peak (49.7) is at ",
+        "dynts-window-ratio/model/r1-qwen/#r1-qwen/amc23/0.1,500) | −26.5 points \\[−34.5 to "
+        "−18.0\\] | significant, p &lt; 0.001 |",
+        "4 values changed, 1 significantly (1 not testable). No run is recorded for them.",
+        "- ❌ And 17 more unexpected statements\n",
+        "- ❌ The answer is no longer asserted: R1-Qwen likely beats R1-Llama on AIME25 (6.8 ",
+        "Readings disagree now on R1-Qwen \\| AIME24",
+        "Benchmark MATH is new, with 40 values",
+        "was true (within noise), is true (untested)",
     ):
         assert part in text
-    assert (
-        text.index("r1-qwen and r1-qwen-second agree in 7 of 32 cells")
-        < text.index("New or changed check failures")
-        < text.index("Statements changed")
-        < text.index("Best printed values")
-    )
 
 
 @pytest.mark.parametrize("studies", [1, 2, 5])
@@ -1715,11 +1074,9 @@ def test_forms_say_the_same(reviewed: Report) -> None:
     page = _Text()
     page.feed(changes_document(reviewed))
     for section in reviewed.sections:
-        assert section.gist in page.text
         for entry in section.entries:
             assert entry.text in page.text
-            assert entry.group in page.text
     for lead in reviewed.leads:
-        shown = (lead.text, lead.before, lead.now, *lead.notes, *lead.remarks)
+        shown = (lead.text, *lead.remarks)
         assert [text for text in shown if text not in page.text] == []
     assert {"script", "link", "img"} & set(page.tags) == set()

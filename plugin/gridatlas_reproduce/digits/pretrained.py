@@ -1,0 +1,114 @@
+"""A pretrained model in place of one from nothing: getting it, and what it takes on a GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gridatlas.meter import duration
+from gridatlas_reproduce.digits.grpo import Grpo
+from gridatlas_reproduce.kv.memory import GIB, shape_of
+from gridatlas_reproduce.kv.models import ModelChoice, Reaching, load_config
+from gridatlas_reproduce.runner.errors import CannotRun
+
+RATE = 1e-6
+"""Learning rate, where none is given: weights that were trained for long bear no larger one."""
+SIZES: Mapping[str, Mapping[str, int]] = {
+    "Qwen/Qwen2.5-0.5B": {
+        "hidden_size": 896,
+        "intermediate_size": 4864,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 14,
+        "num_key_value_heads": 2,
+    },
+    "Qwen/Qwen2.5-1.5B": {
+        "hidden_size": 1536,
+        "intermediate_size": 8960,
+        "num_hidden_layers": 28,
+        "num_attention_heads": 12,
+        "num_key_value_heads": 2,
+    },
+}
+"""Of models whose needs are known without a download."""
+VLLM_SHARE, GPU = 0.3, 80 * 10**9
+"""Share of the GPU's memory that TRL leaves to vLLM, and bytes of the GPU of an estimate."""
+FLOPS, BANDWIDTH, STEP, ALL_ELSE = 0.4 * 989e12, 3.35e12, 0.03, 1.5
+"""Assumed of an H100: operations and bytes per second, the least seconds of a step of decoding, and
+the seconds of a step of GRPO beside its arithmetic."""
+
+
+def load_start(choice: ModelChoice) -> tuple[Any, Any]:
+    """The model as it was published, in its own precision, and its tokenizer.
+
+    Raises:
+        CannotRun: Where it can't be reached, or is of another family than Llama or Qwen2.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    load_config(choice)
+    given = {"revision": choice.revision or "main"}
+    with Reaching("model", choice.source, "--pretrained"):
+        model = AutoModelForCausalLM.from_pretrained(choice.source, dtype="auto", **given)
+        return model, AutoTokenizer.from_pretrained(choice.source, **given)
+
+
+def uses_vllm(device: str) -> bool:
+    """Whether vLLM samples the rollouts: on every GPU.
+
+    Raises:
+        CannotRun: For a GPU without vLLM.
+    """
+    if device == "cpu":
+        return False
+    if importlib.util.find_spec("vllm") is None:
+        raise CannotRun(
+            "vLLM isn't installed",
+            "vLLM, which samples the rollouts of a pretrained model on a GPU",
+            "pip install 'trl[vllm]', or add --device cpu for a try with a tiny model",
+        )
+    return True
+
+
+def estimate(
+    choice: ModelChoice, grpo: Grpo, prompt: int, answer: int, steps: int, units: int
+) -> Iterator[str]:
+    """Lines on the memory and the hours that a study takes on one H100, with what is assumed.
+
+    Args:
+        prompt, answer: Tokens of a prompt and of an answer, at most.
+        steps: Of GRPO, in all its trainings.
+        units: Cells to answer, of all models.
+    """
+    from transformers import Qwen2Config
+
+    sizes = SIZES.get(choice.source)
+    config = (
+        Qwen2Config(**sizes, vocab_size=151_936, tie_word_embeddings=True)
+        if sizes
+        else load_config(choice)
+    )
+    weights = shape_of(config).parameters
+    rows = grpo.prompts * grpo.num_generations
+    tokens = rows * (prompt + answer)
+    # Single precision: weights, gradients and AdamW's two moments. With checkpoints of gradients,
+    # a layer's input is kept of all layers, and all else (17 widths) of one.
+    trained = 16 * weights
+    kept = 2 * tokens * config.hidden_size * (config.num_hidden_layers + 17)
+    logits = 3 * 4 * rows * answer * config.vocab_size
+    memory = trained + kept + logits + VLLM_SHARE * GPU
+    # Forward, backward, and forward again.
+    arithmetic = 8 * weights * tokens / FLOPS
+    rollouts = answer * max(STEP, 2 * weights / BANDWIDTH)
+    hours = (steps * (arithmetic + rollouts + ALL_ELSE) + units * answer * STEP) / 3600
+    yield f"{choice.source}: {weights:,} weights"
+    yield (
+        f"memory: {memory / GIB:.0f} GiB: {trained / GIB:.1f} for training in single precision, "
+        f"{(kept + logits) / GIB:.1f} for activations and logits, {VLLM_SHARE * GPU / GIB:.1f} for "
+        "vLLM"
+    )
+    yield f"time: {duration(3600 * hours)} on one H100"
+    yield (
+        f"  assumed: {FLOPS / 1e12:.0f} TFLOP/s, {STEP * 1000:.0f} ms per step of decoding, "
+        f"{ALL_ELSE} s per step of GRPO beside it; never run on a GPU"
+    )
