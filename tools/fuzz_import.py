@@ -135,7 +135,7 @@ def outcome(path: Path) -> str:
     """
     try:
         table = detect([path])
-        choice = choose(table, ImportOptions(), None)
+        choice = choose(table, ImportOptions())
         choice_json(choice)
         if choice.proposal is None:
             return "asked"

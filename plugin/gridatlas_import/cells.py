@@ -7,7 +7,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import repeat
@@ -37,7 +37,7 @@ from gridatlas_import.numerals import (
 )
 from gridatlas_import.options import ROWS
 from gridatlas_import.propose import Proposal
-from gridatlas_import.rows import Reported
+from gridatlas_import.rows import Reported, unknown
 from gridatlas_import.vocabulary import FAILED_STATES, LABELS, RUNNING_STATES
 
 
@@ -49,6 +49,11 @@ class FactorColumn:
     id: str
     label: str
     unit: str
+
+    @property
+    def shown(self) -> str:
+        """What pages call it."""
+        return self.label or self.id.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +296,26 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         spread if spread in columns else "",
         replicates or ({ROWS: REPEAT} if proposal.repeats == (ROWS,) else {}),
     )
+
+
+def with_labels(
+    imported: Imported, proposal: Proposal, labels: Mapping[str, str]
+) -> tuple[Imported, Proposal]:
+    """The same under names that somebody gives, by columns of the source.
+
+    Raises:
+        CannotImport: For a column that is no factor and no metric.
+    """
+    able = [*(factor.source for factor in imported.factors), proposal.metric]
+    for name in labels:
+        if name not in able:
+            raise unknown("--label", name, able, "a factor or the metric:")
+    factors = tuple(
+        replace(factor, label=labels.get(factor.source, factor.label))
+        for factor in imported.factors
+    )
+    about = replace(proposal.about, name=labels.get(proposal.metric, proposal.about.name))
+    return replace(imported, factors=factors), replace(proposal, about=about)
 
 
 def _names_of_repeats(sources: Iterable[str], taken: Iterable[str]) -> dict[str, str]:

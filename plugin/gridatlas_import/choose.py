@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+
 from gridatlas.model.limits import check_limit
 from gridatlas.model.problems import join_names, nearest
-from gridatlas_import.columns import Column
+from gridatlas_import.columns import column_of
 from gridatlas_import.filters import with_joined
 from gridatlas_import.kinds import DATE, kinds_of
 from gridatlas_import.metric import measured_in
@@ -16,9 +19,9 @@ from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, propose
-from gridatlas_import.roles import JOINED, SPARSE, Facts, spread_out
-from gridatlas_import.rows import CannotImport, RawTable, importable
-from gridatlas_import.shape import WideForm, labels_of, wide_form
+from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
+from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, told
+from gridatlas_import.shape import SURE, WideForm, labels_of, wide_form
 from gridatlas_import.tidy import tidied
 from gridatlas_import.unpivot import VALUE, long, named_form
 
@@ -53,11 +56,8 @@ class Choice:
         return None if self.question else self.candidates[0]
 
 
-def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
+def choose(table: RawTable, asked: ImportOptions) -> Choice:
     """The proposal for a table, or a question.
-
-    Args:
-        wide: Whether headings are levels; None where nobody says so.
 
     Raises:
         CannotImport: Where nothing can be proposed, with the reason.
@@ -75,7 +75,8 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
         split = split_names(table)
         if split is not None and named <= split.columns.keys():
             table = split
-    table, asked = _without_ignored(table, asked, wide)
+    wide = asked.wide
+    table, asked = _without_ignored(table, asked)
     own = [name for name in (asked.y, *asked.facets) if name and name in table.columns]
     if asked.columns:
         return Choice((_wide(table, _form_of(table, own, asked.columns), asked),), True)
@@ -86,14 +87,14 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     form = wide_form(table, own)
     if form is not None and own and not set(own) <= set(form.rows):
         form = named_form(table, own)
-    if form is not None and form.sure:
+    if form is not None and form.score >= SURE:
         return _weighed((_wide(table, form, asked),), True, asked)
     try:
         proposal = propose(table, asked)
     except CannotImport:
         split = None if asked.complete else split_names(table)
         if split is not None:
-            return choose(split, asked, False)
+            return choose(split, replace(asked, wide=False))
         if form is None:
             raise
         return Choice((_wide(table, form, asked),), True, _LEVELS_OR_QUANTITIES)
@@ -102,12 +103,10 @@ def choose(table: RawTable, asked: ImportOptions, wide: bool | None) -> Choice:
     return _weighed((proposal,), False, asked)
 
 
-def _without_ignored(
-    table: RawTable, asked: ImportOptions, wide: bool | None
-) -> tuple[RawTable, ImportOptions]:
+def _without_ignored(table: RawTable, asked: ImportOptions) -> tuple[RawTable, ImportOptions]:
     """A table without headings that aren't read; others' names are looked at with the roles."""
     gone = [name for name in asked.ignore if name in table.columns]
-    if not gone or wide is False:
+    if not gone or asked.wide is False:
         return table, asked
     columns = {name: texts for name, texts in table.columns.items() if name not in gone}
     left = (*table.left_out, *((name, "as asked") for name in gone))
@@ -125,16 +124,8 @@ def _form_of(table: RawTable, own: Sequence[str], levels: Sequence[str]) -> Wide
     """
     for name in levels:
         if name not in table.columns:
-            near = nearest(name, table.columns)
-            raise CannotImport(
-                f"--columns with {name}",
-                f"headings among {join_names(table.columns, 30)}",
-                f"write {near} for it" if near else "correct the name",
-                usage=True,
-            )
-    columns = {
-        n: Column(n, texts, "point") for n, texts in table.columns.items() if n not in levels
-    }
+            raise unknown("--columns", name, table.columns, "headings among")
+    columns = {name: column_of(table, name) for name in table.columns if name not in levels}
     labels = labels_of(columns, kinds_of(columns), levels, True)
     rows = [*own] or labels or [next(iter(columns), "")]
     left = tuple((name, "none of the columns") for name in columns if name not in rows)
@@ -153,9 +144,7 @@ def _is_crossed(proposal: Proposal) -> bool:
 
 def _is_long(table: RawTable, asked: ImportOptions) -> bool:
     """Whether columns are named that only a table with a row per cell has."""
-    return bool(asked.metric and asked.metric in table.columns) or bool(
-        asked.x and asked.x in table.columns
-    )
+    return bool({asked.metric, asked.x} & table.columns.keys())
 
 
 def _with_one_label(
@@ -165,11 +154,11 @@ def _with_one_label(
     names = [name for name in form.rows if name not in table.origins]
     if len(names) < 2 or asked.facets or asked.y:
         return table, form
-    columns = {name: Column(name, table.columns[name], "point") for name in names}
+    columns = {name: column_of(table, name) for name in names}
     distinct = [len(column.distinct) for column in columns.values()]
     if any(column.as_numbers for column in columns.values()) or len(table.places) in distinct:
         return table, form
-    if spread_out(Facts(columns, {}), names) >= SPARSE:
+    if Facts(columns, {}).density(names) >= SPARSE:
         return table, form
     joined = JOINED.join(names)
     texts = zip(*(table.columns[name] for name in names), strict=True)
@@ -200,7 +189,9 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
         if name:
             note = f"what the values are is read from “{title}”; another name: --metric"
         long_table = replace(long_table, metric=name, notes=(*long_table.notes, note))
-    return propose(long_table, asked, found.headings)
+    proposal = propose(long_table, asked, found.headings)
+    why = (f"headings as levels: {told(form.terms)}",) if form.terms else ()
+    return replace(proposal, points=(*why, *proposal.points))
 
 
 def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -> Choice:
@@ -227,14 +218,28 @@ def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -
 
 
 def _is_guessed(proposal: Proposal, asked: ImportOptions) -> bool:
-    """Whether rows only look like repeats of cells: no name says what was varied or measured."""
+    """Whether rows only look like repeats of cells: no name says what was varied or measured.
+
+    A plan says it as well: cells with equally many rows, and one column that can be the result.
+    """
     named = [name for name in proposal.factors if proposal.kinds[name].strong]
-    return (
-        proposal.repeats == (ROWS,)
-        and not asked.repeats
-        and not (asked.metric or proposal.kinds[proposal.metric].strong)
-        and len(named) < 2
-    )
+    if proposal.repeats != (ROWS,) or asked.repeats or len(named) > 1:
+        return False
+    if asked.metric or proposal.kinds[proposal.metric].strong:
+        return False
+    numbers = [
+        name
+        for name, kind in proposal.kinds.items()
+        if kind.kind in ("number", "plain")
+        and proposal.columns[name].is_metric_like
+        and len(proposal.columns[name].distinct) > 1
+        and name not in proposal.factors
+    ]
+    codes = Facts(proposal.columns, proposal.kinds).codes(proposal.factors)
+    _, times = np.unique(codes, return_counts=True)
+    usual = Counter(times.tolist()).most_common(1)[0][1]
+    planned = proposal.density >= CROSSED and usual >= CROSSED * len(times)
+    return not planned or len(numbers) > 1
 
 
 def split_names(table: RawTable) -> RawTable | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -12,7 +12,7 @@ from functools import cached_property
 from gridatlas.model.directions import words
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
-from gridatlas.table.coded import Coded, numbered
+from gridatlas.table.coded import Coded
 from gridatlas_import.numerals import (
     DecimalMark,
     are_plain_numbers,
@@ -22,11 +22,11 @@ from gridatlas_import.numerals import (
     without_margin,
     without_percent,
 )
-from gridatlas_import.quantities import UNIT
-from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS
+from gridatlas_import.rows import RawTable
+from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS, UNIT
 
 _NOTHING = frozenset(("", "-", "–", "—", "--", "N/A"))
-_SIZE = re.compile(r"\d+(?:\.\d+)?\s?[kKMGBT]|")
+_SIZE = re.compile(r"\d+(?:[.,]\d+)*\s?[kKMGBT]|")
 _UNIT_AT_END = re.compile(rf",\s*(?:{UNIT.pattern})$")
 MOST_UNKNOWN = Decimal("0.2")
 """Share of texts up to which a column is one of numbers, and they are gaps with a reason."""
@@ -101,11 +101,15 @@ class Column:
     @cached_property
     def filled(self) -> int:
         """How many texts aren't empty, or a dash for that."""
+        if self.is_plain:
+            return len(self.texts)
         return sum(times for text, times in self.counts.items() if plain(text) not in _NOTHING)
 
     @cached_property
     def is_metric_like(self) -> bool:
         """Whether there are numbers, and everything else says that there is no value."""
+        if self.is_plain:
+            return bool(self.texts)
         other = [text for text, number in self.number_of.items() if number is None]
         if len(other) == len(self.number_of):
             return False
@@ -125,11 +129,18 @@ class Column:
     @cached_property
     def as_numbers(self) -> bool:
         """Whether every text is a number, all or none with a percent sign, none with a margin."""
-        return (
+        return self.is_plain or (
             None not in self.number_of.values()
             and self.percents in (0, len(self.texts))
             and not self.margins
             and bool(self.texts)
+        )
+
+    @cached_property
+    def look_set(self) -> bool:
+        """Whether all are numbers that people choose: of up to two digits, but for zeros."""
+        return self.as_numbers and all(
+            len(value.normalize().as_tuple().digits) <= 2 for value in self.values
         )
 
     @cached_property
@@ -212,20 +223,19 @@ class Column:
         return text if count <= 4 and len(text) <= 48 else f"{text[:46].rstrip(', ')} …"
 
 
+def column_of(table: RawTable, name: str, mark: DecimalMark = "point") -> Column:
+    """A column of a table: whatever was found of its texts before isn't looked for again."""
+    texts = table.columns[name]
+    key = (id(texts), name, mark)  # the column keeps its texts, so that no others get their id
+    found: Column = table.looked.get(key) or table.looked.setdefault(key, Column(name, texts, mark))
+    return found
+
+
 def joint_levels(columns: Sequence[Column]) -> list[tuple[str, ...]]:
     """The levels of each row in several columns."""
     if not columns:
         return []
     return [*zip(*(column.levels for column in columns), strict=True)]
-
-
-def joint_codes(columns: Sequence[Column]) -> Iterator[int]:
-    """A number per row: rows have the same one where all columns have the same levels.
-
-    Args:
-        columns: At least one.
-    """
-    return iter(numbered([column.categorical for column in columns]).tolist())
 
 
 def determines(first: Column, second: Column) -> bool:

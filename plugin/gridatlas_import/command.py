@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
@@ -14,10 +15,8 @@ import click
 
 from gridatlas.cli.shared import data_option, echo, echo_error, format_option, limit_option
 from gridatlas.model.inert import AS_JSON
-from gridatlas.model.problems import printable
 
 if TYPE_CHECKING:
-    from gridatlas.model.directions import Better
     from gridatlas_import.options import ImportOptions
 
 
@@ -38,7 +37,7 @@ def _level(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> Any
     for pair in value:
         name, equals, level = pair.partition("=")
         if not equals:
-            raise click.BadParameter(f"{pair}: a column and a level, such as split=test")
+            raise click.BadParameter(f"{pair}: a column and a text, such as split=test")
         pairs.append((name.strip(), level.strip()))
     return tuple(pairs)
 
@@ -107,6 +106,7 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 )
 @click.option(
     "--only",
+    "keep",
     metavar="COLUMN=LEVEL",
     multiple=True,
     callback=_level,
@@ -132,7 +132,6 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--unit", metavar="TEXT", help="Unit of the values, such as % or ms; '' for none.")
 @click.option(
     "--range",
-    "ends",
     nargs=2,
     metavar="LOW HIGH",
     callback=_number,
@@ -140,6 +139,14 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 )
 @click.option("--better", type=click.Choice(["higher", "lower"]), help="Which values are better.")
 @click.option("--decimals", type=click.IntRange(0, 12), help="Decimals in pictures.")
+@click.option(
+    "--label",
+    "labels",
+    metavar="COLUMN=TEXT",
+    multiple=True,
+    callback=_level,
+    help="What pages call a factor or the metric.",
+)
 @click.option(
     "--wide/--long",
     "wide",
@@ -169,6 +176,9 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option("--skip", is_flag=True, help="Leave out wrong rows, and report them.")
 @click.option(
     "--replace", is_flag=True, help="Replace an existing study, if its folder has no other files."
+)
+@click.option(
+    "--why", is_flag=True, help="Show the points for the proposal, and for the next best."
 )
 @click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
 @format_option(["text", "json"], "json shows the proposal for programs, and writes nothing.")
@@ -203,23 +213,30 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """  # noqa: D301
     from gridatlas_import.rows import CannotImport
 
-    if options["form"] == "json" and not options["dry"]:
+    options["as_json"] = options.pop("form") == "json"
+    if options["as_json"] and not options["dry"]:
         if options["yes"]:
             raise click.UsageError("--json only shows the proposal: leave out --yes, or --json")
         options["dry"] = True
+    metrics = [*dict.fromkeys(options.pop("metrics"))]
+    if options["as_json"] and len(metrics) > 1:
+        raise click.UsageError("--format json takes one --metric")
+    asked = _asked(options)
     try:
-        status = _import_each(files, data, options)
+        status = _import_each(files, data, asked, metrics)
     except CannotImport as error:
         echo_error(f"nothing was imported\n{error}")
         sys.exit(2 if error.usage else 1)
-    if not options["dry"] and status not in (None, 2) and data == Path("data"):
+    if not asked.dry and status not in (None, 2) and data == Path("data"):
         from gridatlas.cli.new import offer_site
 
-        offer_site(Path(), options["site"])
+        offer_site(Path(), asked.site)
     sys.exit(status or 0)
 
 
-def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -> int | None:
+def _import_each(
+    files: tuple[Path, ...], data: Path, asked: ImportOptions, metrics: list[str]
+) -> int | None:
     """Import files as a study per metric, all of which have to be possible.
 
     Returns:
@@ -228,79 +245,47 @@ def _import_each(files: tuple[Path, ...], data: Path, options: dict[str, Any]) -
     from gridatlas_import.run import run_import, study_per_metric, with_links
     from gridatlas_import.write import check_place
 
-    metrics = dict.fromkeys(options.pop("metrics"))
-    if options["form"] == "json" and len(metrics) > 1:
-        raise click.UsageError("--format json takes one --metric")
-
-    def run(given: dict[str, Any], say: Callable[[str], None]) -> int | None:
-        return run_import(
-            files,
-            data,
-            import_options(given),
-            given,
-            echo=say,
-            confirm=_confirm,
-            which=_which,
-            better=_better,
-        )
-
     if len(metrics) < 2:
-        say = partial(echo, form=AS_JSON) if options["form"] == "json" else echo
-        return run({**options, "metric": next(iter(metrics), None)}, say)
-    each = study_per_metric(files, options, list(metrics))
+        asked = replace(asked, metric=next(iter(metrics), None))
+        say = partial(echo, form=AS_JSON) if asked.as_json else echo
+        return run_import(files, data, asked, say, _ask)
+    each = study_per_metric(files, asked, metrics)
     for given in each:
-        if not options["dry"]:
-            check_place(data, given["study"], replace=options["replace"])
-        run({**given, "dry": True}, lambda _: None)
-    statuses = [run(given, echo) for given in each]
+        if not asked.dry:
+            check_place(data, given.study or "", replace=asked.replace)
+        run_import(files, data, replace(given, dry=True), lambda _: None, _ask)
+    statuses = [run_import(files, data, given, echo, _ask) for given in each]
     written = [status for status in statuses if status is not None]
-    if not options["dry"] and len(written) == len(each) and 2 not in written:
-        with_links(data, [given["study"] for given in each])
+    if not asked.dry and len(written) == len(each) and 2 not in written:
+        with_links(data, [given.study or "" for given in each])
     return max(written, default=None)
 
 
-def import_options(options: Mapping[str, Any]) -> ImportOptions:
+def _asked(options: Mapping[str, Any]) -> ImportOptions:
     """The options as the importer takes them."""
-    from gridatlas_import.metric import MetricAsked
-    from gridatlas_import.options import ImportOptions, SpreadAsked
+    from gridatlas_import.options import ImportOptions
 
-    return ImportOptions(
-        options["x"],
-        options["y"],
-        options["metric"],
-        options["facets"],
-        options["repeats"],
-        options["ignore"],
-        tuple(filter(None, map(str.strip, options["columns"].split(",")))),
-        options["only"],
-        {kind: options[kind] for kind in ("n", "successes", "stderr") if options[kind] is not None},
-        options["mark"],
-        options["fill"],
-        MetricAsked(options["unit"], options["ends"], options["better"], options["decimals"]),
-        SpreadAsked(options["spread"], options["spread_kind"], options["spread_n"]),
+    given = dict(options)
+    counts = {kind: given.pop(kind) for kind in ("n", "successes", "stderr")}
+    given["counts"] = {kind: name for kind, name in counts.items() if name is not None}
+    given["columns"] = tuple(filter(None, map(str.strip, options["columns"].split(","))))
+    return ImportOptions(**given)
+
+
+def _ask(question: str, answers: Sequence[str], default: str) -> str | None:
+    """The answer of a person at a terminal; None without one.
+
+    Args:
+        answers: Those that there are; none for any text.
+        default: What Enter means; empty for nothing, where that isn't an answer.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    if tuple(answers) == ("y", "n"):
+        return "y" if click.confirm(question, default=default == "y") else "n"
+    given = default if default or not answers or default in answers else None
+    kind = click.Choice(tuple(answers)) if answers else click.STRING
+    answer: str = click.prompt(
+        question, type=kind, default=given, show_choices=False, show_default=False
     )
-
-
-def _which(number: int) -> int | None:
-    """Which of some candidates a person at a terminal takes; None without one, and for none."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
-    question = f"\nWhich one? (1 to {number}, 0 for none)" if number > 1 else "\nTake it? (1, or 0)"
-    return click.prompt(question, type=click.IntRange(0, number)) or None
-
-
-def _better(metric: str) -> Better | None:
-    """Which values of a metric a person at a terminal calls better; None for neither, or nobody."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
-    question = f"\n{printable(metric)}: which is better? (higher, lower; Enter for neither)"
-    kinds = click.Choice(("higher", "lower", ""))
-    answer = click.prompt(question, type=kinds, default="", show_choices=False, show_default=False)
-    return "higher" if answer == "higher" else "lower" if answer == "lower" else None
-
-
-def _confirm(question: str) -> bool | None:
-    """The answer of a person at a terminal; None without one."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
-    return click.confirm(question, default=True)
+    return answer

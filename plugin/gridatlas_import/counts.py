@@ -8,8 +8,8 @@ from gridatlas.model.directions import words
 from gridatlas_import.choose_metric import kind_of_spread, spread_of
 from gridatlas_import.columns import Column, kind_of_count
 from gridatlas_import.metric import MetricFound
-from gridatlas_import.options import ImportOptions, Role, SpreadAsked
-from gridatlas_import.roles import Facts
+from gridatlas_import.options import ImportOptions, Role
+from gridatlas_import.search import Facts
 from gridatlas_import.vocabulary import COUNTS, DIRECTION_COLUMNS
 
 
@@ -84,7 +84,7 @@ def columns_beside(
     metric: str,
     roles: dict[str, Role],
     counts: Mapping[str, str],
-    asked: SpreadAsked,
+    asked: ImportOptions,
 ) -> tuple[str, tuple[str, str]]:
     """The columns that say which runs failed and how values spread; they get their roles."""
     columns, kinds = facts.columns, facts.kinds
@@ -94,23 +94,23 @@ def columns_beside(
     if state and len(columns[state].distinct) > 1:
         roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
     spread = _spread(columns, metric, asked, counts)
-    if spread[0] in roles and spread[0] not in (asked.column, metric):
+    if spread[0] in roles and spread[0] not in (asked.spread, metric):
         spread = ("", "")
     if spread[0] and spread[0] != metric:
         why = f"the {spread[1] or 'spread'} of {metric}: its name"
-        why = "as asked" if spread[0] == asked.column else why
+        why = "as asked" if spread[0] == asked.spread else why
         roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
     return state, spread
 
 
 def _spread(
-    columns: Mapping[str, Column], metric: str, asked: SpreadAsked, counts: Mapping[str, str]
+    columns: Mapping[str, Column], metric: str, asked: ImportOptions, counts: Mapping[str, str]
 ) -> tuple[str, str]:
     """Where the spread stands, in a column or within the metric's, and its kind."""
-    if asked.column is not None:
-        found = (asked.column, kind_of_spread(asked.column)) if asked.column else ("", "")
+    if asked.spread is not None:
+        found = (asked.spread, kind_of_spread(asked.spread)) if asked.spread else ("", "")
     elif columns[metric].margins:
         found = (metric, kind_of_spread(metric))
     else:
         found = ("", "") if "stderr" in counts else spread_of(columns, metric)
-    return found[0], (asked.kind or found[1]) if found[0] else ""
+    return found[0], (asked.spread_kind or found[1]) if found[0] else ""

@@ -13,32 +13,23 @@ from gridatlas.progress import tracked
 from gridatlas_import.files import GZIP, File, ending_of, names_of
 from gridatlas_import.importers import having, importer_of, importers
 from gridatlas_import.json_values import is_rows_by_key, table_of
+from gridatlas_import.options import ImportOptions
 from gridatlas_import.paths import matched, path_columns
 from gridatlas_import.readers import json_files
 from gridatlas_import.rows import CannotImport, RawTable, importable
 from gridatlas_import.run_folders import RunFolder, lost_runs, run_folders, settings_of
 
+_NOTHING = ImportOptions()
 
-def detect(
-    paths: Sequence[Path],
-    *,
-    encoding: str | None = None,
-    table: int | None = None,
-    pattern: str | None = None,
-    metric: str | None = None,
-) -> RawTable:
+
+def detect(paths: Sequence[Path], given: ImportOptions = _NOTHING) -> RawTable:
     """All rows of files, or of the files in folders.
-
-    Args:
-        encoding: Of text tables that aren't UTF-8.
-        table: Which of several tables of a Markdown page, from 1.
-        pattern: Names of the parts of the files' paths: `{model}/{seed}.json`.
-        metric: The score that is asked for: logs have several.
 
     Raises:
         CannotImport: For what can't be read.
     """
-    asked = File(Path(), "", encoding, table, pattern, metric)
+    pattern = given.pattern
+    asked = File(Path(), "", given.encoding, given.table, pattern, given.metric)
     if len(paths) == 1 and paths[0].is_dir() and not pattern:
         below = replace(asked, path=paths[0], name=paths[0].name)
         for read_folder in having("read_folder"):
@@ -48,13 +39,13 @@ def detect(
     runs = [run for path in paths if path.is_dir() for run in run_folders(path)]
     if runs and not pattern:
         return _of_runs(runs, asked)
-    given = [file for path in paths for file in _files(path)]
-    if len({file.resolve() for file in given}) < len(given):
+    listed = [file for path in paths for file in _files(path)]
+    if len({file.resolve() for file in listed}) < len(listed):
         raise CannotImport(
             "a file that is named twice", "each file once", "name it once", usage=True
         )
-    names = names_of(given)
-    files = [replace(asked, path=path, name=name) for path, name in zip(given, names, strict=True)]
+    names = names_of(listed)
+    files = [replace(asked, path=path, name=name) for path, name in zip(listed, names, strict=True)]
     kinds = [importer_of(file) for file in files]
     for kind in importers():
         if kind in kinds and hasattr(kind, "read_all"):

@@ -10,7 +10,7 @@ from gridatlas_import.columns import Column, determines
 from gridatlas_import.kinds import KindOfColumn
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import Role
-from gridatlas_import.roles import JOINED
+from gridatlas_import.search import JOINED
 
 ONE_LEVEL = "one level only"
 

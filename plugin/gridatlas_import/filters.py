@@ -6,20 +6,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from gridatlas.model.problems import join_names, nearest
-from gridatlas_import.columns import Column, plain_name
+from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
 from gridatlas_import.numerals import (
     DecimalMark,
-    are_plain_numbers,
     decimal_mark,
     is_absent,
     looks_like_number,
     marks_of,
 )
-from gridatlas_import.options import ROWS, ImportOptions, SpreadAsked
-from gridatlas_import.roles import JOINED
-from gridatlas_import.rows import CannotImport, RawTable, Reported
+from gridatlas_import.options import ROWS, ImportOptions
+from gridatlas_import.rows import CannotImport, RawTable, Reported, unknown
+from gridatlas_import.search import JOINED
 from gridatlas_import.vocabulary import GENERIC, METRICS
 
 
@@ -34,7 +32,7 @@ def _named(asked: ImportOptions) -> Iterator[tuple[str, str]]:
         *(("--ignore", name) for name in asked.ignore),
         *(("--only", name) for name, _ in asked.keep),
         *((f"--{kind}", name) for kind, name in asked.counts.items() if name),
-        ("--spread", asked.spread.column or None),
+        ("--spread", asked.spread or None),
     ]
     return ((option, name) for option, name in named if name is not None)
 
@@ -45,15 +43,7 @@ def wrong_names(table: RawTable, asked: ImportOptions) -> list[CannotImport]:
     used: dict[str, str] = {}
     for option, name in _named(asked):
         if name not in table.columns:
-            near = nearest(name, table.columns)
-            wrong.append(
-                CannotImport(
-                    f"{option} {name}",
-                    f"one of the columns {join_names(table.columns, 30)}",
-                    f"write {option} {near}" if near else "correct the name",
-                    usage=True,
-                )
-            )
+            wrong.append(unknown(option, name, table.columns, "one of the columns"))
         elif name in used and {option, used[name]} != {"--only"}:
             wrong.append(
                 CannotImport(
@@ -84,7 +74,7 @@ def without_unknown(table: RawTable, asked: ImportOptions) -> ImportOptions:
         ignore=tuple(filter(present, asked.ignore)),
         keep=tuple(pair for pair in asked.keep if pair[0] in columns),
         counts={kind: name for kind, name in asked.counts.items() if not name or name in columns},
-        spread=asked.spread if asked.spread.column in (None, "", *columns) else SpreadAsked(),
+        spread=asked.spread if asked.spread in (None, "", *columns) else None,
     )
 
 
@@ -108,12 +98,12 @@ def mark_of(table: RawTable) -> DecimalMark:
     """
     texts: list[str] = []
     for name in table.columns:
-        column = set(table.columns[name])
-        numbers = column
-        if not are_plain_numbers(column):
-            numbers = {text for text in column if looks_like_number(text)}
-        if numbers and all(map(is_absent, column - numbers)):
-            texts += sorted(text for text in numbers if not text.isdecimal())
+        column = column_of(table, name)
+        numbers = column.counts
+        if not column.is_plain:
+            numbers = Counter(filter(looks_like_number, numbers))
+        if all(is_absent(text) for text in column.counts if text not in numbers):
+            texts += [text for text in numbers if not text.isdecimal()]
     return decimal_mark(marks_of(texts), semicolons=table.semicolons)
 
 
@@ -150,15 +140,9 @@ def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filter
         keep[naming.name] = max(naming.distinct, key=lambda level: counted[level])
     left: list[Reported] = []
     for name, level in keep.items():
-        column = Column(name, table.columns[name], mark)
+        column = column_of(table, name, mark)
         if level not in column.distinct:
-            near = nearest(level, column.distinct)
-            raise CannotImport(
-                f"--only {name}={level}",
-                f"a level of {name}: {join_names(column.distinct, 20)}",
-                f"write --only {name}={near}" if near else "correct the level",
-                usage=True,
-            )
+            raise unknown("--only", level, column.distinct, f"a level of {name}:", f"{name}=")
         left += [
             Reported(place, f"{name} is {other or 'empty'}, not {level}")
             for place, other in zip(table.places, column.levels, strict=True)
@@ -174,10 +158,10 @@ def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filter
 def _naming(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Column | None:
     """The column whose levels are the names of metrics; None where there is none."""
     given = (asked.x, asked.y, asked.metric, *asked.facets, *asked.ignore)
-    for name, texts in table.columns.items():
+    for name in table.columns:
         if name in given or table.wide:
             continue
-        column = Column(name, texts, mark)
+        column = column_of(table, name, mark)
         named = plain_name(name) in ("metric", "metric_name", "measure", "metric_type")
         if named and column.distinct and not column.is_metric_like:
             return column

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as with_changes
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.api import OpenStudy, opened
+from gridatlas.model.format import format_value
 from gridatlas.model.inert import without_commands
-from gridatlas.model.problems import Problem
-from gridatlas_import.frames import FrameResult, save_texts, study_of_frame
-from gridatlas_import.metric import MetricAsked
-from gridatlas_import.options import ImportOptions, SpreadAsked
+from gridatlas.model.problems import DataProblems, Problem, join_names
+from gridatlas_import.cells import make_cells
+from gridatlas_import.choose import Choice, choose
+from gridatlas_import.frames import table_of_frame
+from gridatlas_import.options import ImportOptions
+from gridatlas_import.propose import Proposal, collision
+from gridatlas_import.report import proposal_lines
+from gridatlas_import.rows import CannotImport, SeveralProblems
+from gridatlas_import.study_text import study_text
+from gridatlas_import.write import FILES, check_place, check_staged, put, staged
+
+SOURCE = "data frame"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -41,7 +52,12 @@ class FrameStudy(OpenStudy):
             ValueError: The folder already has a study, and `replace` is false.
         """
         folder = Path(folder)
-        save_texts(dict(self.texts), folder, replace=replace)
+        try:
+            check_place(folder.parent, folder.name, replace=replace)
+            with staged(folder.parent, folder.name, self.texts, dry=False) as stage:
+                put(stage, folder.parent, folder.name)
+        except CannotImport as error:
+            raise ValueError(_for_python(error)) from None
         return folder
 
 
@@ -107,24 +123,93 @@ def from_frame(
         (facets,) if isinstance(facets, str) else tuple(facets),
         (repeats,) if isinstance(repeats, str) else tuple(repeats),
         counts={kind: name for kind, name in counts.items() if name is not None},
-        about=MetricAsked(unit, ends, better, decimals),
-        spread=SpreadAsked(spread, spread_kind, spread_n),
+        unit=unit,
+        range=ends,
+        better=better,
+        decimals=decimals,
+        spread=spread,
+        spread_kind=spread_kind,
+        spread_n=spread_n,
     )
-    found = study_of_frame(frame, asked, study, title)
-    if None in (x, y, metric):
-        print(without_commands("\n".join(found.lines)))
-    for problem in found.findings:
+    return _study_of(_proposed(frame, asked), with_changes(asked, title=title, study=study))
+
+
+def _study_of(proposal: Proposal, asked: ImportOptions) -> FrameStudy:
+    """The study of a proposal, checked.
+
+    Raises:
+        DataProblems: Where it can't be shown.
+    """
+    study, texts = asked.study or "", _texts(proposal, asked)
+    with staged(Path("data"), study, texts, dry=True) as stage:
+        checked = check_staged(stage, Path("data"))
+    if not checked.usable:
+        raise DataProblems(checked.problems)
+    if not asked.complete:
+        print(without_commands(_python_names("\n".join(proposal_lines(proposal, SOURCE)))))
+    for problem in checked.problems:
         print(without_commands(str(problem)))
-    return _in_memory(found)
-
-
-def _in_memory(found: FrameResult) -> FrameStudy:
-    in_memory = opened(found.assessment)
+    found = opened(checked.loaded[study])
     return FrameStudy(
-        in_memory.study,
-        in_memory.grids,
-        in_memory.problems,
-        assessment=found.assessment,
-        texts=found.texts,
-        findings=found.findings,
+        found.study,
+        found.grids,
+        found.problems,
+        assessment=checked.loaded[study],
+        texts=texts,
+        findings=checked.problems,
     )
+
+
+def _proposed(frame: Any, asked: ImportOptions) -> Proposal:
+    """What the columns of a frame are.
+
+    Raises:
+        ValueError: Where that isn't clear; with what to do.
+    """
+    try:
+        choice = choose(table_of_frame(frame), asked)
+    except CannotImport as error:
+        raise ValueError(_for_python(error)) from None
+    if choice.proposal is None:
+        raise ValueError(_question(choice))
+    return choice.proposal
+
+
+def _texts(proposal: Proposal, asked: ImportOptions) -> dict[str, str]:
+    """The files of the study, by their names.
+
+    Raises:
+        ValueError: For rows that are wrong.
+    """
+    imported = make_cells(proposal, None)
+    bad = [row for row in imported.reported if row.bad]
+    if bad and proposal.collisions:
+        raise ValueError(_for_python(collision(proposal)))
+    if bad:
+        wrong = join_names((f"{row.place}: {row.why}" for row in bad), 5)
+        raise ValueError(f"{len(bad)} wrong rows: {wrong}")
+    text = study_text(imported, proposal, asked, SOURCE)
+    return dict(zip(FILES, (text, imported.csv()), strict=True))
+
+
+def _for_python(error: CannotImport) -> str:
+    """A refusal with arguments where the command has options."""
+    problems = error.problems if isinstance(error, SeveralProblems) else (error,)
+    return _python_names("; ".join(f"{problem.found}; fix: {problem.fix}" for problem in problems))
+
+
+def _python_names(text: str) -> str:
+    """Arguments where a text names options: `facets=model` for `--facet model`."""
+    text = re.sub("; where each column is a level of x, add --wide", "", text)
+    text = text.replace("--facet ", "--facets ").replace("--replace", "replace=True")
+    text = re.sub(r"--([a-z]+)(?=,| and\b|$)", r"\1=", text)
+    return re.sub(r"--([a-z]+) ?", r"\1=", text)
+
+
+def _question(choice: Choice) -> str:
+    meant = (
+        f"x={found.x!r}, y={found.y!r}, metric={found.metric!r}, facets={[*found.facets]} "
+        f"({format_value(100 * found.density, 0)}% of the cells)"
+        for found in choice.candidates
+    )
+    return f"{choice.question}: name x, y and metric, such as {'; or '.join(meant)}"

@@ -11,7 +11,14 @@ from gridatlas.model.problems import join_names, quote
 from gridatlas_import.files import File
 from gridatlas_import.numerals import is_absent
 from gridatlas_import.quantities import holds_number
-from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
+from gridatlas_import.rows import (
+    CannotImport,
+    RawTable,
+    Reported,
+    by_columns,
+    in_range,
+    unique_names,
+)
 
 SEPARATOR = " / "
 """Between the lines of a heading."""
@@ -160,15 +167,7 @@ def chosen_table(form: str, tables: Sequence[PrintedTable], file: File) -> RawTa
         CannotImport: For a page without a table, or with several of which none is named.
     """
     name, number = file.name, file.table
-    if number is not None and not 1 <= number <= len(tables):
-        raise CannotImport(
-            f"--table {number}",
-            f"1 to {len(tables)}, the tables of {name}"
-            if tables
-            else f"a table, but {name} has none",
-            "correct the number",
-            usage=True,
-        )
+    in_range(number, len(tables), "table", name)
     able = [tables[number - 1]] if number else [table for table in tables if table.qualifies]
     able = able or [*tables]
     if not able:
@@ -307,7 +306,7 @@ def _belongs_above(rows: Sequence[Sequence[str]]) -> bool:
     ]
     repeated = not all(upper) or len(set(upper)) < len(upper)
     texts = [at for at in numeric if first[at].strip() and not is_absent(first[at])]
-    if not first[0].strip() and len(texts) == len(numeric) > 1:
+    if not first[0].strip() and len(below) > 1 and len(texts) == len(numeric) > 1:
         return not any(map(holds_number, first))
     return (
         len(texts) * 2 > len(numeric) > 0

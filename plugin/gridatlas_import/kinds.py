@@ -41,6 +41,7 @@ _INDEX = re.compile(
     r"unnamed_\d+(_\d+)*|unnamed|column_1|index|idx|row|row_?(id|num|number)|no|nr|"
 )
 _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
+_NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _SENTENCE = 60
 """Letters from which on a text is a sentence."""
@@ -116,7 +117,7 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
     """What whole names say."""
     if ITEMS.search(name) and column.is_metric_like:
         return KindOfColumn("repeat", "it numbers items")
-    if _is_outcome(column) and OUTCOMES.fullmatch(name):
+    if column.outcome_of is not None and OUTCOMES.fullmatch(name):
         return KindOfColumn("outcome", "its name, and true and false below it")
     numeric = column.is_metric_like or column.are_sizes
     for rule in NAME_RULES:
@@ -130,6 +131,9 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and _names_levels(column, name):
             continue
+        recurs = len(column.distinct) * 2 <= column.filled
+        if rule.kind == "book" and name == "id" and recurs and _is_numbering(column):
+            return KindOfColumn("repeat", "it numbers what was measured several times")
         if rule.kind == "text" and name in FACTORS and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)
@@ -150,6 +154,11 @@ def _names_levels(column: Column, name: str) -> bool:
     return of_factor and len(column.distinct) * 2 <= len(column.texts)
 
 
+def _is_numbering(column: Column) -> bool:
+    """Whether all texts are whole numbers, or such behind a letter or two: `s13`."""
+    return not column.is_fractional and all(map(_NUMBERED.fullmatch, column.distinct))
+
+
 def _rank(column: Column) -> KindOfColumn:
     """A place in an order, or the rank of a matrix: powers of two are that."""
     values = sorted(set(column.values))
@@ -168,7 +177,7 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("cost", "where a run stopped")
     if ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
         return KindOfColumn("cost", "how long answers were")
-    if SUBJECTS & set(parts) and column.as_numbers and not column.is_fractional:
+    if SUBJECTS & set(parts) and _is_numbering(column):
         return KindOfColumn("repeat", "it numbers people or items")
     if REPEATS & set(parts) and not (METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
@@ -249,7 +258,8 @@ def _kind_by_values(column: Column) -> KindOfColumn:
             return KindOfColumn("factor", "its name")
         if blanks or any(map(is_absent, column.counts)):
             return KindOfColumn("number", "numbers, and gaps", strong=False)
-        few = distinct <= max(2, rows // 2) and (distinct <= 12 or distinct <= rows // 5)
+        most = rows * 3 // 5 if column.look_set else rows // 2
+        few = distinct <= max(2, most) and (distinct <= 12 or distinct <= rows // 5)
         if few and not (column.decimals > 3 and distinct > 6):
             return KindOfColumn("plain", "a number with few values", strong=False)
         return KindOfColumn("number", "a number with many distinct values", strong=False)
@@ -281,10 +291,6 @@ def _numbers_rows(column: Column) -> bool:
 
 def _tells_states(column: Column) -> bool:
     """Whether most texts say how a run ended, or tell of errors."""
-    found = {plain(text).lower() for text in column.counts if plain(text)}
+    found = {plain(text).lower() for text in column.counts} - {""}
     states = found & RUN_STATES or {text for text in found if "error" in text}
     return bool(states) and not found <= TRUE_WORDS | FALSE_WORDS - {"failed"}
-
-
-def _is_outcome(column: Column) -> bool:
-    return column.outcome_of is not None

@@ -9,13 +9,15 @@ from decimal import Decimal
 
 from gridatlas.model.directions import HIGHER, LOWER, Better, direction_of, words, words_of
 from gridatlas_import.columns import Column
-from gridatlas_import.quantities import RATE_UNIT, UNIT
+from gridatlas_import.options import ImportOptions
 from gridatlas_import.vocabulary import (
     METRICS,
     PROPORTIONS,
+    RATE_UNIT,
     SHARES,
     SPLITS,
     TITLE_WORDS,
+    UNIT,
 )
 
 _NAMES = {
@@ -42,16 +44,6 @@ _MOST_DECIMALS = 6
 _RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
 """Words that say together what was measured, and apart don't."""
 ZERO, ONE, HUNDRED = Decimal(0), Decimal(1), Decimal(100)
-
-
-@dataclass(frozen=True, slots=True)
-class MetricAsked:
-    """What the user says of the metric; None where nothing."""
-
-    unit: str | None = None
-    range: tuple[Decimal, Decimal] | None = None
-    better: Better | None = None
-    decimals: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +76,7 @@ def unit_in_name(name: str) -> tuple[str, str]:
 def metric_of(
     name: str,
     column: Column,
-    asked: MetricAsked,
+    asked: ImportOptions,
     higher_in_files: bool | None,
     given_unit: str = "",
     signs: Sequence[str] = (),

@@ -1,11 +1,12 @@
-"""What the user says of the columns, and what is found of each."""
+"""What the user says of an import, and what is found of each column."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
-from gridatlas_import.metric import MetricAsked
+from gridatlas.model.directions import Better
 from gridatlas_import.numerals import DecimalMark
 
 ROWS = "rows"
@@ -13,23 +14,25 @@ ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadAsked:
-    """What the user says of what is printed beside values.
+class ImportOptions:
+    """What the user says; what isn't said (None, or empty) is proposed.
 
     Attributes:
-        column: Its column; empty for none, None where it isn't said.
-        kind: `sd`, `se` or `ci95`; None where it isn't said.
-        n: How many repeats a value is the mean of; None where it isn't said.
+        y: Empty for no second axis.
+        labels: What pages call columns.
+        counts: Columns with n, successes and standard errors; an empty name for none.
+        spread: The column of what is printed beside values; empty for none.
+        spread_kind: `sd`, `se` or `ci95`.
+        spread_n: How many repeats a value is the mean of.
+        wide: Whether headings are levels.
+        pattern: Names of the parts of the files' paths.
+        fill: Level for rows without one.
+        link: Address of each cell's log, with `{file}`.
+        dry: Whether only to show what would be written.
+        yes: Whether the proposal is accepted.
+        why: Whether to show what speaks for the proposal, and for the next best.
+        as_json: Whether to show the proposal as JSON.
     """
-
-    column: str | None = None
-    kind: str | None = None
-    n: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
-    """What the user says; what isn't said is proposed."""
 
     x: str | None = None
     y: str | None = None
@@ -41,9 +44,30 @@ class ImportOptions:
     keep: tuple[tuple[str, str], ...] = ()
     counts: Mapping[str, str] = field(default_factory=dict)
     mark: DecimalMark | None = None
+    unit: str | None = None
+    range: tuple[Decimal, Decimal] | None = None
+    better: Better | None = None
+    decimals: int | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    spread: str | None = None
+    spread_kind: str | None = None
+    spread_n: int | None = None
+    wide: bool | None = None
+    encoding: str | None = None
+    table: int | None = None
+    pattern: str | None = None
     fill: str | None = None
-    about: MetricAsked = field(default_factory=MetricAsked)
-    spread: SpreadAsked = field(default_factory=SpreadAsked)
+    study: str | None = None
+    title: str | None = None
+    url: str = ""
+    link: str = ""
+    site: bool | None = None
+    skip: bool = False
+    replace: bool = False
+    dry: bool = False
+    yes: bool = False
+    why: bool = False
+    as_json: bool = False
 
     @property
     def complete(self) -> bool:

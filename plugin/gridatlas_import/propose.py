@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+import numpy as np
+
 from gridatlas.analysis.roles import CONDITIONS, SETTINGS, is_named
 from gridatlas.model.directions import words
 from gridatlas.model.format import many
@@ -15,7 +17,7 @@ from gridatlas_import.choose_metric import (
     choose_metric,
     unclear_outcome,
 )
-from gridatlas_import.columns import Column, plain_name
+from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.counts import (
     better_in_files,
     choose_counts,
@@ -35,22 +37,24 @@ from gridatlas_import.kinds import KindOfColumn, kinds_of
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
-from gridatlas_import.roles import (
+from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
+from gridatlas_import.search import (
     JOINED,
     FactorSet,
     Facts,
     are_panels,
     choose_repeats,
     density,
-    factor_set,
-    fitting_set,
+    factor_sets,
 )
-from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas_import.shape import direction_of
 from gridatlas_import.vocabulary import BENCHMARKS, CONFIG_NAMESPACE, ENTITIES, MODELED, TITLE_WORDS
 
 ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
 """Words of columns that are an axis even with one level, where a person has chosen the rows."""
+
+_TOLD = 3
+"""Sets of factors that are told with their points."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,11 @@ class Proposal:
         state: Column that says which runs failed.
         spread: Column with the spread of the metric, which is the metric's own where it stands
             after a ±, and its kind: sd, se, ci95, or empty where that isn't said.
-        spread_n: How many repeats a value is the mean of; None where it isn't said.
         cells: Different cells that the rows are of.
         possible: Cells of all panels that have any.
         collisions: Rows beyond the first of one cell and repeat.
         headings: Columns whose levels were the headings of a wide table.
+        points: What speaks for the choice, and for the next best ones.
     """
 
     columns: Mapping[str, Column]
@@ -93,11 +97,11 @@ class Proposal:
     kinds: Mapping[str, KindOfColumn] = field(default_factory=dict)
     state: str = ""
     spread: tuple[str, str] = ("", "")
-    spread_n: int | None = None
     cells: int = 0
     possible: int = 0
     collisions: int = 0
     headings: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -111,7 +115,7 @@ class Proposal:
 
 
 def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ()) -> Proposal:
-    """Say what each column is.
+    """Say what each column is: the metric first, then counts, then factors.
 
     Args:
         headings: The columns whose levels were the headings of a wide table; the first is x.
@@ -120,16 +124,98 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
         CannotImport: For names that the table doesn't have, numbers that can be read in two ways,
             or a table without a metric or axes.
     """
+    facts, rows, mark = _looked_at(table, asked, headings)
+    table, columns = rows.table, {**facts.columns}
+    facts = replace(facts, columns=columns)
+    roles: dict[str, Role] = {}
+
+    def give(role: str, name: str, why: str) -> None:
+        roles[name] = Role(role, name, columns[name].summary, why)
+
+    for name, level in rows.keep:
+        give("only", name, f"rows with {level}")
+    for name in asked.ignore:
+        give("not read", name, "as asked")
+    if asked.spread:
+        give("spread", asked.spread, "as asked")
+    metric, why = _metric(facts, asked, table, roles)
+    columns[metric], given = columns[metric].as_outcomes(), columns[metric]
+    give("metric", metric, why)
+    about = _about(columns, rows, asked, metric, roles, columns[metric] is not given)
+    notes = [*table.notes]
+    counts = choose_counts(columns, asked, roles, metric, about, notes)
+    for kind, name in counts.items():
+        give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")
+    taken = taken_columns(columns, asked, roles)
+    for name in taken:
+        give(name, name, "a column of the data format")
+    settled = {*roles, *asked.repeats} - {ROWS}
+    facts, sets = _factors(replace(facts, used=frozenset(settled)), asked)
+    found = sets[0]
+    x, y, facets = _axes(facts, found, asked, headings, rows)
+    factors = (x, *filter(None, (y,)), *facets)
+    roles |= _roles_of_factors(facts, found.repeats, (x, y, *facets), asked, headings)
+    state, spread = columns_beside(facts, metric, roles, counts, asked)
+    explain_rest(facts.columns, facts.kinds, roles, factors)
+    for name, reason in table.left_out:
+        roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
+    cells, possible = density(facts, x, y, facets, metric)
+    if found.repeats and about.decimals is None:
+        about = replace(about, decimals=columns[metric].decimals)
+    if found.repeats == (ROWS,) and not asked.repeats:
+        notes.append("rows of one cell are taken for its repeats; nothing numbers them")
+    notes += _notes(facts, metric, spread, factors, bool(counts or found.repeats))
+    return Proposal(
+        columns=facts.columns,
+        table=replace(table, columns={name: c.texts for name, c in facts.columns.items()}),
+        x=x,
+        y=y,
+        metric=metric,
+        facets=facets,
+        repeats=found.repeats,
+        counts=counts,
+        taken=taken,
+        keep=rows.keep,
+        left=rows.left,
+        about=about,
+        mark=mark,
+        roles=_ranked(roles.values()),
+        notes=tuple(dict.fromkeys(notes)),
+        kinds=facts.kinds,
+        state=state,
+        spread=spread,
+        cells=cells,
+        possible=possible,
+        collisions=facts.collisions(factors, found.repeats),
+        headings=tuple(headings),
+        points=tuple(map(str, sets[:_TOLD])),
+    )
+
+
+def _looked_at(
+    table: RawTable, asked: ImportOptions, headings: Sequence[str]
+) -> tuple[Facts, Filtered, DecimalMark]:
+    """The columns of the rows that are taken, with their kinds; and the decimal mark."""
     table = with_joined(table, asked)
     wrong = wrong_names(table, asked)
     if wrong:
         _raise_with_collisions(table, asked, headings, wrong)
     mark = asked.mark or mark_of(table)
     rows = filtered(table, asked, mark)
-    columns = {name: Column(name, texts, mark) for name, texts in rows.table.columns.items()}
+    table = rows.table
+    columns = {name: column_of(table, name, mark) for name in table.columns}
     if asked.fill:
         columns = {name: _filled(column, asked.fill) for name, column in columns.items()}
-    return _Proposing(asked, rows, columns, mark, tuple(headings)).proposal()
+    kinds = kinds_of(columns)
+    for name in table.settings:
+        if name in kinds and kinds[name].kind not in ("repeat", "empty"):
+            why = "it names the rows" if table.wide else "a setting, as the logs say"
+            kinds[name] = KindOfColumn("factor", why)
+    free = () if asked.x or asked.y or headings else ("x", "y")
+    given = (asked.x, asked.y, *headings, *asked.facets)
+    varied = (name for name in free if name in columns and len(columns[name].distinct) > 1)
+    fixed = dict.fromkeys(name for name in (*given, *varied) if name and name in columns)
+    return Facts(columns, kinds, table.origins, tuple(fixed)), rows, mark
 
 
 def _filled(column: Column, level: str) -> Column:
@@ -156,235 +242,155 @@ def _raise_with_collisions(
     raise wrong[0] if len(wrong) == 1 else SeveralProblems(wrong)
 
 
-@dataclass(frozen=True)
-class _Proposing:
-    """A table on the way to a proposal."""
+def _about(
+    columns: Mapping[str, Column],
+    rows: Filtered,
+    asked: ImportOptions,
+    metric: str,
+    roles: Mapping[str, Role],
+    outcomes: bool,
+) -> MetricFound:
+    """Name, unit, range, direction and decimals of the metric.
 
-    asked: ImportOptions
-    rows: Filtered
-    columns: dict[str, Column]
-    mark: DecimalMark
-    headings: tuple[str, ...]
+    Args:
+        outcomes: Whether its values are 1 for a success and 0 for none.
+    """
+    table = rows.table
+    higher = better_in_files(columns, roles)
+    higher = direction_of((*table.wide, metric)) if higher is None else higher
+    higher = True if higher is None and outcomes else higher
+    name, unit = rows.metric or table.metric or metric, table.units.get(metric, "")
+    signs = _signs(columns, table, metric)
+    return metric_of(name, columns[metric], asked, higher, unit, signs)
 
-    def proposal(self) -> Proposal:
-        """The roles of all columns: the metric first, then counts, then factors."""
-        asked, columns, table = self.asked, self.columns, self.rows.table
-        notes = list(table.notes)
-        kinds = kinds_of(columns)
-        for name in table.settings:
-            if name in kinds and kinds[name].kind not in ("repeat", "empty"):
-                why = "it names the rows" if table.wide else "a setting, as the logs say"
-                kinds[name] = KindOfColumn("factor", why)
-        roles: dict[str, Role] = {}
 
-        def give(role: str, name: str, why: str) -> None:
-            roles[name] = Role(role, name, columns[name].summary, why)
+def _signs(columns: Mapping[str, Column], table: RawTable, metric: str) -> list[str]:
+    """Texts that may say which values are better: titles, then levels, then benchmarks."""
+    others = [column for name, column in columns.items() if name != metric]
+    levels = (column.distinct[:60] for column in others if not column.is_metric_like)
+    texts = [*dict.fromkeys(chain(table.wide, *levels))]
+    spoken = {text: speaks_of(text) for text in texts if TITLE_WORDS & {*words(text)}}
+    found = {better for better in spoken.values() if better}
+    signs = [*table.titles]
+    signs += [text for text, better in spoken.items() if better][:1] if len(found) == 1 else []
+    benchmarks = [text for text in texts if BENCHMARKS.match(text) and not MODELED.match(text)]
+    if len(benchmarks) > 1 and min(columns[metric].values, default=-1) >= 0:
+        signs.append(f"accuracy on {benchmarks[0]}")
+    return signs
 
-        for name, level in self.rows.keep:
-            give("only", name, f"rows with {level}")
-        for name in asked.ignore:
-            give("not read", name, "as asked")
-        if asked.spread.column:
-            give("spread", asked.spread.column, "as asked")
-        metric, why = self._metric(kinds, roles)
-        given = columns[metric]
-        columns[metric] = given.as_outcomes()
-        give("metric", metric, why)
-        higher = better_in_files(columns, roles)
-        higher = direction_of((*table.wide, metric)) if higher is None else higher
-        higher = True if higher is None and columns[metric] is not given else higher  # 1 succeeded
-        about = metric_of(
-            self.rows.metric or table.metric or metric,
-            columns[metric],
-            asked.about,
-            higher,
-            table.units.get(metric, ""),
-            self._signs(metric),
-        )
-        counts = choose_counts(columns, asked, roles, metric, about, notes)
-        for kind, name in counts.items():
-            give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")
-        taken = taken_columns(columns, asked, roles)
-        for name in taken:
-            give(name, name, "a column of the data format")
-        facts = Facts(columns, kinds, table.origins, self._fixed(), frozenset(roles))
-        facts, found = self._factors(facts, notes)
-        x, y, facets = self._axes(facts, found)
-        roles |= self._roles_of_factors(facts, found, x, y, facets)
-        state, spread = columns_beside(facts, metric, roles, counts, asked.spread)
-        factors = (x, *filter(None, (y,)), *facets)
-        explain_rest(facts.columns, facts.kinds, roles, factors)
-        for name, reason in table.left_out:
-            roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
-        sampled = bool(counts or found.repeats)
-        valued = [number is not None for number in columns[metric].numbers]
-        cells, possible = density(facts, x, y, facets, valued)
-        if found.repeats and about.decimals is None:
-            about = replace(about, decimals=columns[metric].decimals)
-        return Proposal(
-            facts.columns,
-            replace(table, columns={name: found.texts for name, found in facts.columns.items()}),
-            x,
-            y,
-            metric,
-            facets,
-            found.repeats,
-            counts,
-            taken,
-            self.rows.keep,
-            self.rows.left,
-            about,
-            self.mark,
-            _ranked(roles.values()),
-            tuple(dict.fromkeys((*notes, *_notes(facts, metric, spread, factors, sampled)))),
-            facts.kinds,
-            state,
-            spread,
-            asked.spread.n,
-            cells,
-            possible,
-            facts.collisions(factors, found.repeats),
-            self.headings,
-        )
 
-    def _signs(self, metric: str) -> list[str]:
-        """Texts that may say which values are better: titles, then levels, then benchmarks."""
-        table = self.rows.table
-        others = [self.columns[name] for name in self.columns if name != metric]
-        levels = (column.distinct[:60] for column in others if not column.is_metric_like)
-        texts = [*dict.fromkeys(chain(table.wide, *levels))]
-        spoken = {text: speaks_of(text) for text in texts if TITLE_WORDS & {*words(text)}}
-        found = {better for better in spoken.values() if better}
-        signs = [*table.titles]
-        signs += [text for text, better in spoken.items() if better][:1] if len(found) == 1 else []
-        benchmarks = [text for text in texts if BENCHMARKS.match(text) and not MODELED.match(text)]
-        if len(benchmarks) > 1 and min(self.columns[metric].values, default=-1) >= 0:
-            signs.append(f"accuracy on {benchmarks[0]}")
-        return signs
+def _roles_of_factors(
+    facts: Facts,
+    repeats: Sequence[str],
+    names: Sequence[str],
+    asked: ImportOptions,
+    headings: Sequence[str],
+) -> dict[str, Role]:
+    """The roles of x, y, facets and repeats, with their reasons."""
+    given = (asked.x, asked.y, *asked.facets, *asked.repeats)
+    roles: dict[str, Role] = {}
+    for at, name in enumerate(names):
+        role, column = ("x", "y")[at] if at < 2 else "facet", facts.columns.get(name)
+        if column is None:
+            continue  # there is no y
+        why = why_factor(column, role, facts.kinds[name], name in given)
+        if role == "facet" and name in facts.origins and name not in asked.facets:
+            why = "without it, several rows would have one cell"
+        why = "its levels are the headings" if name in headings else why
+        roles[name] = Role(role, name, column.summary, why)
+    for name in repeats:
+        if name != ROWS:
+            kind = facts.kinds[name]
+            why = kind.why if kind.kind == "repeat" else "it numbers repeats"
+            why = "as asked" if name in given else why
+            roles[name] = Role("repeats", name, facts.columns[name].summary, why)
+    return roles
 
-    def _roles_of_factors(
-        self, facts: Facts, found: FactorSet, x: str, y: str, facets: Sequence[str]
-    ) -> dict[str, Role]:
-        """The roles of axes, facets and repeats, with their reasons."""
-        asked = self.asked
-        given = (asked.x, asked.y, *asked.facets)
-        roles: dict[str, Role] = {}
-        axes = [(name, role) for name, role in ((x, "x"), (y, "y")) if name]
-        for name, role in (*axes, *((facet, "facet") for facet in facets)):
-            column = facts.columns[name]
-            why = why_factor(column, role, facts.kinds[name], name in given)
-            if role == "facet" and name in facts.origins and name not in asked.facets:
-                why = "without it, several rows would have one cell"
-            if name in self.headings:
-                why = "its levels are the headings"
-            roles[name] = Role(role, name, column.summary, why)
-        for name in found.repeats:
-            if name != ROWS:
-                kind = facts.kinds[name]
-                why = kind.why if kind.kind == "repeat" else "it numbers repeats"
-                why = "as asked" if name in asked.repeats else why
-                roles[name] = Role("repeats", name, facts.columns[name].summary, why)
-        return roles
 
-    def _fixed(self) -> tuple[str, ...]:
-        asked = self.asked
-        axes = [name for name in ("x", "y") if len(_distinct(self.columns, name)) > 1]
-        free = () if asked.x or asked.y or self.headings else axes
-        given = (asked.x, asked.y, *self.headings, *asked.facets, *free)
-        return tuple(dict.fromkeys(name for name in given if name and name in self.columns))
+def _metric(
+    facts: Facts, asked: ImportOptions, table: RawTable, roles: Mapping[str, Role]
+) -> tuple[str, str]:
+    """The column of the values, and why.
 
-    def _metric(
-        self, kinds: Mapping[str, KindOfColumn], roles: Mapping[str, Role]
-    ) -> tuple[str, str]:
-        asked = self.asked
-        if asked.metric:
-            return asked.metric, "as asked"
-        used = {*self._fixed(), *asked.repeats, *asked.counts.values(), *roles}
-        if self.rows.table.wide and "value" in self.columns and "value" not in used:
-            return "value", "its name"
-        found = choose_metric(self.columns, kinds, used)
-        outcome = unclear_outcome(self.columns) if found is None else None
-        if outcome is not None:
-            raise CannotImport(
-                f"{outcome.name} with {join_names(outcome.distinct, 5)}, which aren't numbers",
-                "a column of numbers, or of two outcomes such as pass and fail",
-                "write 1 for a success and 0 for everything else",
-            )
-        if found is None:
-            raise CannotImport(
-                f"no column of numbers to be the metric, among {join_names(self.columns, 30)}",
-                "a column with the values",
-                "name it with --metric; where each column is a level of x, add --wide",
-                usage=True,
-            )
+    Raises:
+        CannotImport: Where there is none.
+    """
+    columns = facts.columns
+    if asked.metric:
+        return asked.metric, "as asked"
+    used = {*facts.fixed, *asked.repeats, *asked.counts.values(), *roles}
+    if table.wide and "value" in columns and "value" not in used:
+        return "value", "its name"
+    found = choose_metric(columns, facts.kinds, used)
+    if found is not None:
         return found
-
-    def _factors(self, facts: Facts, notes: list[str]) -> tuple[Facts, FactorSet]:
-        """The factors that are asked for, else those that tell rows apart."""
-        asked = self.asked
-        settled = {name for name in asked.repeats if name != ROWS}
-        facts = replace(facts, used=facts.used | settled)
-        axes = tuple(filter(None, (asked.x, asked.y)))
-        settled_axes = asked.x is not None and asked.y is not None
-        if asked.facets and settled_axes:
-            found = FactorSet((*axes, *asked.facets), asked.repeats)
-        elif settled_axes:
-            found = fitting_set(facts, axes, asked.repeats)
-        else:
-            facts, found = factor_set(facts)
-        if asked.repeats:
-            return facts, replace(found, repeats=asked.repeats)
-        if asked.facets:
-            repeats = choose_repeats(facts, (*found.factors, *asked.facets))
-            found = replace(found, repeats=repeats or found.repeats)
-        if found.repeats == (ROWS,):
-            notes.append("rows of one cell are taken for its repeats; nothing numbers them")
-        return facts, found
-
-    def _axes(self, facts: Facts, found: FactorSet) -> tuple[str, str, tuple[str, ...]]:
-        """X, y and facets among factors: numbers with the most levels first, then texts."""
-        asked = self.asked
-        panels = are_panels(facts, found, self.headings) and asked.y is None and not asked.facets
-        x = asked.x or (self.headings[0] if self.headings and not panels else None)
-        free = [name for name in found.factors if name not in (x, asked.y, *asked.facets)]
-        order = [*facts.columns]
-        free.sort(
-            key=lambda name: (
-                x is None and name in self.headings,
-                name not in ("x", "y"),
-                name == "filter" and self.rows.table.logs is not None,
-                not facts.columns[name].as_numbers or facts.kind(name) == "repeat",
-                -len(facts.columns[name].distinct),
-                order.index(name),
-            )
+    outcome = unclear_outcome(columns)
+    if outcome is not None:
+        raise CannotImport(
+            f"{outcome.name} with {join_names(outcome.distinct, 5)}, which aren't numbers",
+            "a column of numbers, or of two outcomes such as pass and fail",
+            "write 1 for a success and 0 for everything else",
         )
-        missing = (x is None) + (asked.y is None)
-        if len(free) < missing:
-            free += _constant(facts, asked, (*free, x, asked.y))
-        if (
-            len(free) == missing - 1
-            and asked.y is None
-            and _is_sweep(facts, x or free[0], asked, found.repeats)
-        ):
-            return x or free[0], "", asked.facets
-        if len(free) < missing:
-            raise _too_few(facts, (*filter(None, (x, asked.y)), *free), self.rows)
-        chosen = free[:missing]
-        # Programs that track settings sort them by name: their order means nothing.
-        by_size = all(map(CONFIG_NAMESPACE.fullmatch, chosen))
-        chosen.sort(
-            key=lambda name: (
-                not facts.columns[name].as_numbers,
-                -len(facts.columns[name].distinct) if by_size else 0,
-                order.index(name),
-            )
+    raise CannotImport(
+        f"no column of numbers to be the metric, among {join_names(columns, 30)}",
+        "a column with the values",
+        "name it with --metric; where each column is a level of x, add --wide",
+        usage=True,
+    )
+
+
+def _factors(facts: Facts, asked: ImportOptions) -> tuple[Facts, Sequence[FactorSet]]:
+    """The factors that are asked for, else sets of those that tell rows apart, best first."""
+    if asked.facets and None not in (asked.x, asked.y):
+        factors = (*filter(None, (asked.x, asked.y)), *asked.facets)
+        return facts, [FactorSet(factors, asked.repeats or choose_repeats(facts, factors))]
+    facts, found = factor_sets(facts, asked.repeats)
+    return facts, found or [FactorSet(())]
+
+
+def _axes(
+    facts: Facts,
+    found: FactorSet,
+    asked: ImportOptions,
+    headings: Sequence[str],
+    rows: Filtered,
+) -> tuple[str, str, tuple[str, ...]]:
+    """X, y and facets among factors: numbers with the most levels first, then texts."""
+    panels = are_panels(facts, found, headings) and asked.y is None and not asked.facets
+    x = asked.x or (headings[0] if headings and not panels else None)
+    free = [name for name in found.factors if name not in (x, asked.y, *asked.facets)]
+    order = [*facts.columns]
+    free.sort(
+        key=lambda name: (
+            x is None and name in headings,
+            name not in ("x", "y"),
+            name == "filter" and rows.table.logs is not None,
+            not facts.columns[name].as_numbers or facts.kind(name) == "repeat",
+            -len(facts.columns[name].distinct),
+            order.index(name),
         )
-        x = x or chosen.pop(0)
-        y = chosen.pop(0) if asked.y is None else asked.y
-        if asked.facets:
-            return x, y, asked.facets
-        rest = sorted(free[missing:], key=order.index)
-        return x, y, tuple(rest)
+    )
+    missing = (x is None) + (asked.y is None)
+    if len(free) < missing:
+        free += _constant(facts, asked, (*free, x, asked.y))
+    alone = len(free) == missing - 1 and asked.y is None
+    if alone and _is_sweep(facts, x or free[0], asked, found.repeats):
+        return x or free[0], "", asked.facets
+    if len(free) < missing:
+        raise _too_few(facts, (*filter(None, (x, asked.y)), *free), rows)
+    chosen = free[:missing]
+    # Programs that track settings sort them by name: their order means nothing.
+    by_size = all(map(CONFIG_NAMESPACE.fullmatch, chosen))
+    chosen.sort(
+        key=lambda name: (
+            not facts.columns[name].as_numbers,
+            -len(facts.columns[name].distinct) if by_size else 0,
+            order.index(name),
+        )
+    )
+    x = x or chosen.pop(0)
+    y = chosen.pop(0) if asked.y is None else asked.y
+    return x, y, asked.facets or tuple(sorted(free[missing:], key=order.index))
 
 
 SWEEP_FROM = 3
@@ -407,10 +413,6 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
     digits = [len(value.normalize().as_tuple().digits) for value in column.values]
     measured = sum(number > 2 for number in digits) * 2 > len(digits)
     return not named or (not measured and is_named(plain_name(name), f"{SETTINGS}|{CONDITIONS}"))
-
-
-def _distinct(columns: Mapping[str, Column], name: str) -> Sequence[str]:
-    return columns[name].distinct if name in columns else ()
 
 
 def _notes(
@@ -483,7 +485,8 @@ def collision(proposal: Proposal) -> CannotImport:
     """What is said of several rows of one cell: in which column they differ."""
     columns = proposal.columns
     facts = Facts(columns, proposal.kinds)
-    most = max(_rows_per_cell(proposal))
+    names = [name for name in (*proposal.factors, *proposal.repeats) if name != ROWS]
+    most = int(np.bincount(np.unique(facts.codes(names), return_inverse=True)[1]).max())
     used = {*proposal.factors, *proposal.repeats, proposal.metric}
     helps = [
         name
@@ -504,14 +507,6 @@ def collision(proposal: Proposal) -> CannotImport:
         fix,
         usage=True,
     )
-
-
-def _rows_per_cell(proposal: Proposal) -> list[int]:
-    times: dict[tuple[str, ...], int] = {}
-    names = [name for name in (*proposal.factors, *proposal.repeats) if name != ROWS]
-    for key in zip(*(proposal.columns[name].levels for name in names), strict=True):
-        times[key] = times.get(key, 0) + 1
-    return [*times.values()]
 
 
 def _ranked(roles: Iterable[Role]) -> tuple[Role, ...]:

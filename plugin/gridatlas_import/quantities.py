@@ -10,6 +10,7 @@ from decimal import Decimal
 from statistics import median
 
 from gridatlas.model.problems import join_names
+from gridatlas_import.columns import column_of
 from gridatlas_import.numerals import (
     are_plain_numbers,
     is_absent,
@@ -18,6 +19,7 @@ from gridatlas_import.numerals import (
     plain,
 )
 from gridatlas_import.rows import RawTable, Reported
+from gridatlas_import.vocabulary import UNIT
 
 _SIZES: Mapping[str, Mapping[str, Decimal]] = {
     "time": dict(
@@ -48,16 +50,6 @@ _SPELLINGS = {
     "FLOP/s": "FLOPS", "GFLOP/s": "GFLOPS", "TFLOP/s": "TFLOPS", "GFlops": "GFLOPS",
     "TFlops": "TFLOPS", "X": "x", "×": "x",
 }  # fmt: skip
-_RATE = (
-    r"(?:(?:[kMG]?(?:t|tok|tokens?|req|it|iter|img|imgs|images?|samples?|ops|rows?|queries)|"
-    r"[KMGTkmg]?i?[Bb]|[kMG]?b)/s(?:ec)?)"
-)
-RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")
-"""A speed's unit, at the end of a name."""
-UNIT = re.compile(
-    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|[MGT]?FLOP(?:S|/s)|[GT]Flops|"
-    r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
-)
 _NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(
     rf"(?P<about>[~≈∼]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>{UNIT.pattern}|)"
@@ -94,7 +86,7 @@ def in_one_unit(table: RawTable) -> RawTable:
     columns, units, notes = dict(table.columns), dict(table.units), [*table.notes]
     units |= next((units for names, units in SIGNATURES if names <= columns.keys()), {})
     for name, texts in table.columns.items():
-        counts = Counter(texts)
+        counts = column_of(table, name).counts
         named = re.search(rf"(?:^|_){units.get(name, '')}$", name)
         if (
             units.get(name) in _SIZES["time"]

@@ -101,12 +101,12 @@ def _reported(what: str, rows: Sequence[Reported]) -> Iterator[str]:
 
 def spread_options(proposal: Proposal, asked: ImportOptions) -> list[str]:
     """The options that say what stands beside values."""
-    if asked.spread.column == "":
+    if asked.spread == "":
         return ["--spread", ""]
     column, kind = proposal.spread
     words = ["--spread", column] if column and column != proposal.metric else []
     words += ["--spread-kind", kind] if kind else []
-    return words + (["--spread-n", str(proposal.spread_n)] if column and proposal.spread_n else [])
+    return words + (["--spread-n", str(asked.spread_n)] if column and asked.spread_n else [])
 
 
 def accepting_command(
@@ -178,6 +178,7 @@ def proposal_json(proposal: Proposal) -> dict[str, Any]:
         "density": round(proposal.density, 3),
         "reasons": {role.column: role.why for role in proposal.roles},
         "roles": {called.get(name, name): role for name, role in roles.items()},
+        "why": [*proposal.points],
         "unit": proposal.about.unit,
         "name": proposal.about.name,
         "labels": {found.source: found.label for found in imported.factors if found.label},

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gridatlas.model.limits import NotRead
+from gridatlas.model.problems import join_names, nearest
 
 
 class CannotImport(Exception):
@@ -35,6 +37,33 @@ class SeveralProblems(CannotImport):
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
+
+
+def unknown(
+    option: str, name: str, among: Iterable[str], what: str, before: str = ""
+) -> CannotImport:
+    """What is said of a name that an option gives and nothing has: what there is, and the nearest.
+
+    Args:
+        before: What stands before the name in the option: `--only split=test`.
+    """
+    able = [*among]
+    near = nearest(name, able)
+    fix = f"write {option} {before}{near}" if near else "correct the name"
+    listed = join_names(able, 30)
+    return CannotImport(f"{option} {before}{name}", f"{what} {listed}", fix, usage=True)
+
+
+def in_range(number: int | None, count: int, what: str, name: str) -> None:
+    """See that there is a table of the number that somebody asks for.
+
+    Raises:
+        CannotImport: Where there is none.
+    """
+    if number is not None and not 1 <= number <= count:
+        expected = f"1 to {count}, the {what}s of {name}"
+        expected = expected if count else f"a {what}, but {name} has none"
+        raise CannotImport(f"--table {number}", expected, "correct the number", usage=True)
 
 
 @contextmanager
@@ -128,6 +157,7 @@ class RawTable:
         settings: Columns that are known to be settings, whatever they are called.
         logs: What the logs say besides, where the rows are from logs.
         units: Units of columns that cells, or the program that wrote them, tell.
+        looked: What was found of columns, which their texts know; see `columns.column_of`.
     """
 
     form: str
@@ -147,6 +177,7 @@ class RawTable:
     settings: tuple[str, ...] = ()
     logs: LogFiles | None = None
     units: Mapping[str, str] = field(default_factory=dict)
+    looked: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def with_rows(self, rows: Sequence[int]) -> RawTable:
         """The table with some of its rows."""

@@ -6,18 +6,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gridatlas.assessment.pipeline import gc_disabled
 from gridatlas.data.reader import STUDY_FILE
 from gridatlas.data.yaml import parse_yaml
 from gridatlas.files.atomic import write_atomic
 from gridatlas.files.door import read_file
-from gridatlas.model.directions import Better
 from gridatlas.model.format import many
-from gridatlas.model.problems import join_names, truncate_list
-from gridatlas_import.cells import Imported, identifier, make_cells
-from gridatlas_import.choose import Choice, choose
+from gridatlas.model.problems import join_names, printable, truncate_list
+from gridatlas_import.cells import Imported, identifier, make_cells, with_labels
+from gridatlas_import.choose import choose
 from gridatlas_import.detect import detect, sources
 from gridatlas_import.logs.run_files import with_run
 from gridatlas_import.options import ImportOptions
@@ -31,7 +29,7 @@ from gridatlas_import.report import (
     refusal_json,
 )
 from gridatlas_import.rows import CannotImport, SeveralProblems
-from gridatlas_import.study_text import MEASURED, About, study_text, text_scalar
+from gridatlas_import.study_text import MEASURED, study_text, text_scalar
 from gridatlas_import.write import FILES, check_place, check_staged, put, put_back, staged
 
 MOST_WRONG = 0.2
@@ -42,25 +40,15 @@ _EXPORTED_AT = re.compile(
 """When a tracker wrote a file, at the end of its name: `export_2026-05-03T14_22_10.123+02_00`."""
 
 
+Ask = Callable[[str, Sequence[str], str], str | None]
+"""Asks a person, with the answers that there are (none for any text) and what Enter means; None
+where nobody is there."""
+
+
 def run_import(
-    files: Sequence[Path],
-    data: Path,
-    asked: ImportOptions,
-    options: Mapping[str, Any],
-    *,
-    echo: Callable[[str], None],
-    confirm: Callable[[str], bool | None],
-    which: Callable[[int], int | None],
-    better: Callable[[str], Better | None],
+    files: Sequence[Path], data: Path, asked: ImportOptions, echo: Callable[[str], None], ask: Ask
 ) -> int | None:
     """Import files as one study, and say all that is to be said.
-
-    Args:
-        options: Those of the command.
-        confirm: Asks; None where nobody is there to answer.
-        which: Asks which of some candidates is meant, from 1; None where nobody is there, or none
-            of them is.
-        better: Asks which values of a metric are better; None where nobody is there, or for none.
 
     Returns:
         The exit status; None where a proposal was only shown, and nothing written.
@@ -68,21 +56,20 @@ def run_import(
     Raises:
         CannotImport: Where it can't go on; nothing was written.
     """
-    study = options["study"] or _study_id(files)
-    title = options["title"] or _title(study)
-    if options.get("form") == "json":
+    study = asked.study or _study_id(files)
+    if asked.as_json:
         with gc_disabled():
-            return _answer(files, asked, options, echo)
+            return _answer(files, asked, echo)
     taken: CannotImport | None = None
-    if not options["dry"]:
+    if not asked.dry:
         put_back(data)
         try:
-            check_place(data, study, replace=options["replace"])
+            check_place(data, study, replace=asked.replace)
         except CannotImport as error:
             taken = error
     with gc_disabled():
         try:
-            choice = _choice(files, asked, options)
+            choice = choose(detect(files, asked), asked)
         except CannotImport as error:
             if taken is not None:
                 raise SeveralProblems((taken, *_every(error))) from None
@@ -92,39 +79,40 @@ def run_import(
             if proposal is not None and proposal.collisions:
                 raise SeveralProblems((taken, collision(proposal)))
             raise taken
+        title = asked.title or _title(study)
+        given = _given(files, data, asked, choice.wide)
+        commands = [
+            accepting_command(given, candidate, asked, study, title)
+            for candidate in choice.candidates
+        ]
+        by = ""
         if proposal is None:
-            number = _ask_which(choice, files, data, asked, options, (study, title), echo, which)
-            if number is None:
+            for line in candidate_lines(choice, commands, sources(files)):
+                echo(line)
+            numbers = [*map(str, range(len(commands) + 1))]
+            if not (asked.dry or asked.yes):
+                by = ask(f"\nWhich one? (1 to {len(commands)}, 0 for none)", numbers, "") or "0"
+            if by in ("", "0"):
                 echo("\nNothing was written.")
-                return 2 if options["yes"] and not options["dry"] else None
-            proposal = choice.candidates[number - 1]
-        silent = proposal.about.better is None
-        if silent and not (options["dry"] or options["yes"] or asked.complete):
-            about = replace(proposal.about, better=better(proposal.about.name))
-            proposal = replace(proposal, about=about)
-        return _import(proposal, choice.wide, files, data, asked, options, (study, title), echo,
-                       confirm)  # fmt: skip
+                return 2 if asked.yes and not asked.dry else None
+            proposal = choice.candidates[int(by) - 1]
+        command = commands[int(by or 1) - 1]
+        return _import(
+            proposal, command, files, data, replace(asked, title=title), study, echo, ask
+        )
 
 
 def study_per_metric(
-    files: Sequence[Path], options: Mapping[str, Any], metrics: Sequence[str]
-) -> list[dict[str, Any]]:
+    files: Sequence[Path], asked: ImportOptions, metrics: Sequence[str]
+) -> list[ImportOptions]:
     """The options of an import of each metric: a study and a title of its own.
 
     Raises:
         CannotImport: Where two would have the same name.
     """
-    first = options["study"] or _study_id(files)
-    each = [
-        {
-            **options,
-            "metric": metric,
-            "study": f"{first}-{identifier(metric).replace('_', '-')}",
-            "title": f"{options['title'] or _title(first)}: {metric}",
-        }
-        for metric in metrics
-    ]
-    ids = [given["study"] for given in each]
+    first = asked.study or _study_id(files)
+    title = asked.title or _title(first)
+    ids = [f"{first}-{identifier(metric).replace('_', '-')}" for metric in metrics]
     if len(set(ids)) < len(ids):
         raise CannotImport(
             f"metrics with one name: {join_names(metrics)}",
@@ -132,7 +120,10 @@ def study_per_metric(
             "import them one by one, each with a --study",
             usage=True,
         )
-    return each
+    return [
+        replace(asked, metric=metric, study=study, title=f"{title}: {metric}")
+        for metric, study in zip(metrics, ids, strict=True)
+    ]
 
 
 def with_links(data: Path, studies: Sequence[str]) -> None:
@@ -158,31 +149,10 @@ def _every(error: CannotImport) -> tuple[CannotImport, ...]:
     return error.problems if isinstance(error, SeveralProblems) else (error,)
 
 
-def _choice(
-    files: Sequence[Path],
-    asked: ImportOptions,
-    options: Mapping[str, Any],
-) -> Choice:
-    """What is proposed for files."""
-    table = detect(
-        files,
-        encoding=options["encoding"],
-        table=options["table"],
-        pattern=options["pattern"],
-        metric=asked.metric,
-    )
-    return choose(table, asked, options["wide"])
-
-
-def _answer(
-    files: Sequence[Path],
-    asked: ImportOptions,
-    options: Mapping[str, Any],
-    echo: Callable[[str], None],
-) -> int:
+def _answer(files: Sequence[Path], asked: ImportOptions, echo: Callable[[str], None]) -> int:
     """The proposal as JSON; nothing is written."""
     try:
-        choice = _choice(files, asked, options)
+        choice = choose(detect(files, asked), asked)
     except CannotImport as error:
         echo(refusal_json(error))
         return 1
@@ -190,63 +160,61 @@ def _answer(
     return 0
 
 
-def _ask_which(
-    choice: Choice,
-    files: Sequence[Path],
-    data: Path,
-    asked: ImportOptions,
-    options: Mapping[str, Any],
-    names: tuple[str, str],
-    echo: Callable[[str], None],
-    which: Callable[[int], int | None],
-) -> int | None:
-    """Say what may be meant and how to say which, and ask; the candidate's number, from 1."""
-    given = _given(files, data, options, choice.wide)
-    commands = [
-        accepting_command(given, candidate, asked, *names) for candidate in choice.candidates
-    ]
-    for line in candidate_lines(choice, commands, sources(files)):
-        echo(line)
-    return None if options["dry"] or options["yes"] else which(len(commands))
-
-
 def _import(
     proposal: Proposal,
-    wide: bool,
+    command: str,
     files: Sequence[Path],
     data: Path,
     asked: ImportOptions,
-    options: Mapping[str, Any],
-    names: tuple[str, str],
+    study: str,
     echo: Callable[[str], None],
-    confirm: Callable[[str], bool | None],
+    ask: Ask,
 ) -> int | None:
-    study, title = names
+    """Say what a proposal gives, have it accepted, and write it.
+
+    Args:
+        command: What accepts it without a question.
+    """
+    asks = not (asked.dry or asked.yes or asked.complete)
+    if asks and proposal.about.better is None:
+        name = printable(proposal.about.name)
+        question = f"\n{name}: which is better? (higher, lower; Enter for neither)"
+        better = ask(question, ("higher", "lower", ""), "")
+        about = replace(proposal.about, better=better or None)  # type: ignore[arg-type]
+        proposal = replace(proposal, about=about)
     for line in proposal_lines(proposal, sources(files)):
         echo(line)
-    imported = make_cells(proposal, options["fill"])
+    for line in proposal.points if asked.why else ():
+        echo(f"points: {printable(line)}")
+    imported = make_cells(proposal, asked.fill)
     echo("")
     for line in accounting_lines(imported):
         echo(line)
-    _stop_at_wrong_rows(imported, proposal, skip=options["skip"])
-    target = f"{data.as_posix()}/{study}"
-    if not (options["dry"] or options["yes"] or asked.complete):
-        answer = confirm(f"\nImport this as {target}?")
+    _stop_at_wrong_rows(imported, proposal, skip=asked.skip)
+    labels = dict(asked.labels)
+    if asks:
+        answer = ask(f"\nImport this as {data.as_posix()}/{study}?", ("y", "n"), "y")
         if answer is None:
-            given = _given(files, data, options, wide)
-            command = accepting_command(given, proposal, asked, study, title)
             echo(f"\nNothing was written. To accept this proposal, run:\n\n  {command}\n")
-        elif not answer:
+        elif answer == "n":
             echo("Nothing was written. To name the roles yourself, see gridatlas import --help.")
-        if not answer:
+        if answer != "y":
             return None
-    about = About(title, sources(files), options["url"], options["link"])
+        shown = {factor.source: factor.shown for factor in imported.factors}
+        shown |= {proposal.metric: proposal.about.name}
+        names = printable(", ".join(f"{column}={name}" for column, name in shown.items()))
+        given = ask(
+            f"\nNames on pages: {names}. Others, written alike? (Enter keeps these)", (), ""
+        )
+        pairs = (pair.partition("=") for pair in (given or "").split(","))
+        labels |= {column.strip(): name.strip() for column, _, name in pairs if name.strip()}
+    imported, proposal = with_labels(imported, proposal, labels)
     measured = with_run(imported, proposal.table.logs, study)
     imported = measured.imported
-    written = study_text(imported, proposal, about), imported.csv()
+    written = study_text(imported, proposal, asked, sources(files)), imported.csv()
     texts: dict[str, str | bytes] = dict(zip(FILES, written, strict=True))
     texts |= measured.texts
-    _write(texts, data, study, dry=options["dry"], echo=echo)
+    _write(texts, data, study, dry=asked.dry, echo=echo)
     return 0
 
 
@@ -325,16 +293,17 @@ def _title(study: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _given(files: Sequence[Path], data: Path, options: Mapping[str, Any], wide: bool) -> list[str]:
+def _given(files: Sequence[Path], data: Path, asked: ImportOptions, wide: bool) -> list[str]:
     """Files, and the options that say how they are read and where they go."""
     words = [str(file) for file in files]
     if data != Path("data"):
         words += ["--data", str(data)]
-    for name, option in (("encoding", "--encoding"), ("table", "--table"), ("pattern", "--path"),
-                         ("fill", "--fill"), ("url", "--url"), ("link", "--link")):  # fmt: skip
-        if options[name] not in (None, ""):
-            words += [option, str(options[name])]
-    words += [f"--{name}" for name in ("skip", "replace") if options[name]]
-    if options["site"] is not None:
-        words.append("--site" if options["site"] else "--no-site")
-    return words + (["--wide"] if wide else ["--long"] if options["wide"] is False else [])
+    for value, option in ((asked.encoding, "--encoding"), (asked.table, "--table"),
+                          (asked.pattern, "--path"), (asked.fill, "--fill"), (asked.url, "--url"),
+                          (asked.link, "--link")):  # fmt: skip
+        if value not in (None, ""):
+            words += [option, str(value)]
+    words += ["--skip"] * asked.skip + ["--replace"] * asked.replace
+    if asked.site is not None:
+        words.append("--site" if asked.site else "--no-site")
+    return words + (["--wide"] if wide else ["--long"] if asked.wide is False else [])

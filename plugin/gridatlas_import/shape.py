@@ -1,15 +1,15 @@
-"""Whether the headings of a table are levels of a factor, and which of them are."""
+"""Whether the headings of a table are levels of a factor, and which of them are: scored."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
-from gridatlas_import.columns import Column, joint_levels, plain_name
+from gridatlas_import.columns import Column, column_of, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
 from gridatlas_import.metric import speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number
@@ -27,8 +27,6 @@ from gridatlas_import.vocabulary import (
 AVERAGES = frozenset(("avg", "average", "mean", "overall", "total"))
 
 _ARROWS = {"↑": "higher", "↓": "lower", "\\uparrow": "higher", "\\downarrow": "lower"}
-MANY = 4
-"""Names of benchmarks that make a table wide whatever their values are."""
 _ENDS = (Decimal(1), Decimal(100))
 _NO_LEVELS = (
     "aggregate", "cost", "derived", "spread", "count", "index", "repeat", "performance",
@@ -40,6 +38,34 @@ _NUMBER_HEADING = re.compile(
 )
 """Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
+MANY_ROWS = 6
+SURE = 2.5
+"""Points from which on headings are levels."""
+POSSIBLE = 2.0
+"""Points from which on they may be, so that a person is asked."""
+POINTS = {
+    "headings of two lines": 9.0,
+    "headings that are numbers": 9.0,
+    "a corner with two names": 9.0,
+    "headings with a setting": 9.0,
+    "a confusion matrix": 6.0,
+    "one metric in all": 4.0,
+    "names of benchmarks": 1.5,  # each, up to four
+    "one unit": 2.0,
+    "values of one size": 1.5,
+    "values of several sizes": -6.0,
+    "three or more": 1.0,
+    "one column of names": 0.5,
+    "names of models or methods": 1.0,
+    "arrows": 1.0,
+    "opposite arrows": -2.5,
+    "other results beside them": -1.5,
+    "few numbers, each in many rows": -4.0,
+    "rows known by dates": -1.0,
+    "rows known by many columns": -1.0,
+    "rows known by a number": 2.0,
+}
+"""What speaks for headings' being levels, and against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +76,20 @@ class WideForm:
         levels: Headings that are levels.
         rows: Columns that the rows are known by, the first as y.
         left_out: Columns that are neither, each with the reason.
-        sure: Whether nothing else is likely; else a person is asked.
-        why: The reason, for people.
         metric: What all headings say was measured; empty where they don't.
+        terms: The points, by what they are for.
     """
 
     levels: tuple[str, ...]
     rows: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...] = ()
-    sure: bool = True
-    why: str = ""
     metric: str = ""
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """All points together."""
+        return sum(self.terms.values())
 
 
 def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
@@ -69,79 +98,138 @@ def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
     Args:
         asked: Columns that are something else, because somebody says so.
     """
-    found = _wide_form(table, asked, table.origins)
-    if found is None and table.origins:
-        return _wide_form(table, asked, ())  # the rows are known by where they stand
-    return found
+    for origins in dict.fromkeys((table.origins, ())):  # the rows may be known by where they stand
+        columns = {name: column_of(table, name) for name in table.columns if name not in origins}
+        forms = [*_said(table, columns, origins)] or [*_guessed(table, columns, origins, asked)]
+        best = max(forms, key=lambda form: form.score, default=None)
+        if best is not None and best.score >= POSSIBLE:
+            return best
+    return None
 
 
-def _wide_form(table: RawTable, asked: Collection[str], origins: Sequence[str]) -> WideForm | None:
-    columns = {
-        name: Column(name, texts, "point")
-        for name, texts in table.columns.items()
-        if name not in origins
-    }
-    if table.headings:
-        rows = [name for name in columns if name not in table.headings]
-        if not (*rows, *origins):
-            return None
-        return WideForm(tuple(table.headings), (*rows, *origins), why="lines of headings")
+def _said(
+    table: RawTable, columns: Mapping[str, Column], origins: Sequence[str]
+) -> Iterator[WideForm]:
+    """Forms of which the headings themselves say that they are levels."""
     numbers = [name for name in columns if _NUMBER_HEADING.fullmatch(name.strip())]
-    if len(numbers) >= 2:
-        if len(numbers) == len(columns) or not all(_holds_numbers(columns[n]) for n in numbers):
-            return None
-        return _with_numbers(columns, numbers, origins)
-    corner = _below_a_corner(columns)
-    if corner:
-        return WideForm(corner, (next(iter(columns)), *origins), why="a corner with two names")
-    settings = _settings_in_headings(columns)
-    if settings:
-        rows = [name for name in columns if name not in settings]
-        return WideForm(tuple(settings), (*rows, *origins), why="headings with a setting")
-    kinds = kinds_of(columns)
-    able = {name: column for name, column in columns.items() if name not in asked}
-    units = {name: table.units.get(name) or unit_in_name(name)[1] for name in able}
-    return _with_texts(able, columns, kinds, origins, units) or _with_numbered_rows(
-        able, kinds, origins
-    )
-
-
-def _below_a_corner(columns: Mapping[str, Column]) -> tuple[str, ...]:
-    r"""The headings beside a corner `rows \ columns`, below each of which are numbers."""
     first, *rest = columns
-    several = len(rest) >= 2 and all(columns[name].is_metric_like for name in rest)
-    return tuple(rest) if several and re.fullmatch(r".+\\.+", first) else ()
+    settings = [name for name in columns if setting_of([name]) and _holds_numbers(columns[name])]
+    if table.headings:
+        yield from _form("headings of two lines", [*table.headings], columns, origins)
+    elif len(numbers) >= 2:
+        if all(_holds_numbers(columns[name]) for name in numbers):
+            yield from _form("headings that are numbers", numbers, columns, origins)
+    elif len(rest) >= 2 and re.fullmatch(r".+\\.+", first):
+        if all(columns[name].is_metric_like for name in rest):
+            yield from _form("a corner with two names", rest, columns, origins)
+    elif len(settings) >= 2 and not METRICS & {*words(setting_of(settings))}:
+        others = kinds_of({name: columns[name] for name in columns if name not in settings})
+        results = any(kind.kind in ("metric", "generic", "number") for kind in others.values())
+        if setting_of(settings) and not results:
+            yield from _form("headings with a setting", settings, columns, origins)
 
 
-def _with_numbered_rows(
-    columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], origins: Sequence[str]
-) -> WideForm | None:
-    """Of a table whose rows are known by a number, where all other headings may be levels.
-
-    It can as well be a number and several metrics without known names, so a person is asked.
-    """
-    first, *rest = columns
-    rows = columns[first]
-    numbered = rows.is_metric_like and len(rows.distinct) == len(rows.texts) >= 3
-    may_be = all(_may_be_level(columns[name], kinds[name].kind) for name in rest)
-    if not numbered or len(rest) < 3 or not may_be:
-        return None
-    if not (
-        all(columns[name].is_fractional for name in rest) and _alike([columns[n] for n in rest])
-    ):
-        return None
-    return WideForm(tuple(rest), (first, *origins), sure=False, why="headings that may be levels")
-
-
-def _with_numbers(
-    columns: Mapping[str, Column], levels: Sequence[str], origins: Sequence[str]
-) -> WideForm:
-    """Of a table whose headings are numbers; what sums up or describes its rows is left out."""
+def _form(
+    why: str, levels: Sequence[str], columns: Mapping[str, Column], origins: Sequence[str]
+) -> Iterator[WideForm]:
+    """A form whose other columns are those that rows are known by, but for what sums them up."""
     rest = {name: column for name, column in columns.items() if name not in levels}
     left = {name: kind.why for name, kind in kinds_of(rest).items() if kind.kind in _NO_ROWS}
     rows = [name for name in rest if name not in left] or [*rest]
-    out = tuple((name, why) for name, why in left.items() if name not in rows)
-    return WideForm(tuple(levels), (*rows, *origins), out, why="headings that are numbers")
+    out = tuple((name, reason) for name, reason in left.items() if name not in rows)
+    if (*rows, *origins) and (rest or why == "headings of two lines"):
+        yield WideForm(tuple(levels), (*rows, *origins), out, terms={why: POINTS[why]})
+
+
+def _guessed(
+    table: RawTable,
+    columns: Mapping[str, Column],
+    origins: Sequence[str],
+    asked: Collection[str],
+) -> Iterator[WideForm]:
+    """Forms of groups of headings that may be levels of one factor."""
+    kinds = kinds_of(columns)
+    able = {name: column for name, column in columns.items() if name not in asked}
+    core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
+    shared, metric = max(
+        _sharing_a_metric(able, kinds), _below_one_key(able), key=lambda group: len(group[0])
+    )
+    unit = _of_one_unit(core, {n: table.units.get(n) or unit_in_name(n)[1] for n in able})
+    groups = {
+        "one metric in all": shared if {*core} <= {*shared} or len(shared) >= len(core) else [],
+        "one unit": unit,
+        "": core,
+    }
+    why, group = next((pair for pair in groups.items() if pair[1]), ("", []))
+    named = [unit_in_name(name)[0].rpartition(".")[2] for name in group]
+    if len(group) >= 2 and sum(map(bool, map(STATISTICS.fullmatch, named))) * 2 < len(group):
+        yield from _of_texts(why, group, metric, able, columns, kinds, origins)
+    first, *rest = able
+    rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
+    numbered = rows.is_metric_like and len(rows.distinct) == len(rows.texts) >= 3
+    numbered = numbered and all_able and all(able[name].is_fractional for name in rest)
+    if numbered and _alike([able[name] for name in rest]):
+        # It can as well be a number and several metrics without known names.
+        terms = {"rows known by a number": POINTS["rows known by a number"]}
+        yield WideForm(tuple(rest), (first, *origins), terms=terms)
+
+
+def _of_texts(
+    why: str,
+    group: Sequence[str],
+    metric: str,
+    able: Mapping[str, Column],
+    columns: Mapping[str, Column],
+    kinds: Mapping[str, KindOfColumn],
+    origins: Sequence[str],
+) -> Iterator[WideForm]:
+    """The form of a group of headings that are texts."""
+    benchmarks = [name for name in group if BENCHMARKS.match(name)]
+    levels = group if why == "one unit" else _of_one_scale(able, group, kinds, benchmarks)
+    shared = why == "one metric in all"
+    labels = labels_of(columns, kinds, levels, bool(benchmarks) or shared)
+    if not labels or len(levels) < 2:
+        return
+    first = columns[labels[0]]
+    arrows = {_arrow(name) for name in levels} - {""}
+    alike = _alike([columns[name] for name in levels])
+    results = [
+        name
+        for name in columns
+        if name not in levels
+        and kinds[name].kind in ("metric", "outcome", "generic")
+        and not AVERAGES & set(words(name))
+    ]
+    signs = {
+        why: 1 if why else 0,
+        "a confusion matrix": {*levels} <= {*first.distinct},
+        "names of benchmarks": min(4, len(benchmarks)),
+        "values of one size": alike,
+        "values of several sizes": not (alike or why),
+        "three or more": len(levels) > 2,
+        "one column of names": len(labels) == 1,
+        "names of models or methods": len(labels) == 1
+        and bool({"column_1"} & {*labels} or ENTITIES & {*words(labels[0])}),
+        "arrows": len(arrows) == 1,
+        "opposite arrows": len(arrows) > 1,
+        "other results beside them": bool(results),
+        "few numbers, each in many rows": len(first.texts) > MANY_ROWS
+        and all(columns[name].number_count * 2 <= columns[name].filled for name in levels),
+        "rows known by dates": kinds[labels[0]].kind == "weak" and not first.as_numbers,
+        "rows known by many columns": len(labels) > 3,
+    }
+    left = [
+        (name, kinds[name].why if kinds[name].strong else f"follows from {labels[0]}")
+        for name in columns
+        if name not in (*levels, *labels)
+    ]
+    yield WideForm(
+        tuple(levels),
+        (*labels, *origins),
+        tuple(left),
+        metric if shared else "",
+        {name: POINTS[name] * times for name, times in signs.items() if name and times},
+    )
 
 
 def setting_of(headings: Sequence[str]) -> str:
@@ -153,82 +241,8 @@ def setting_of(headings: Sequence[str]) -> str:
     return keys.pop() if found and all(found) and len(keys) == 1 else ""
 
 
-def _settings_in_headings(columns: Mapping[str, Column]) -> list[str]:
-    """Headings that are levels of one setting: all but those of the rows."""
-    able = [name for name in columns if setting_of([name]) and _holds_numbers(columns[name])]
-    rest = [name for name in columns if name not in able]
-    kinds = kinds_of({name: columns[name] for name in rest})
-    benchmarks = setting_of(able) and not METRICS & set(words(setting_of(able)))
-    no_others = all(kind.kind not in ("metric", "generic", "number") for kind in kinds.values())
-    return able if len(able) >= 2 and rest and benchmarks and no_others else []
-
-
 def _holds_numbers(column: Column) -> bool:
     return column.is_metric_like or all(map(is_absent, column.counts))
-
-
-def _with_texts(
-    able: Mapping[str, Column],
-    columns: Mapping[str, Column],
-    kinds: Mapping[str, KindOfColumn],
-    origins: Sequence[str],
-    units: Mapping[str, str],
-) -> WideForm | None:
-    """Of a table whose headings are texts."""
-    core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
-    shared, metric = max(
-        _sharing_a_metric(able, kinds), _below_one_key(able), key=lambda group: len(group[0])
-    )
-    is_shared = len(shared) >= len(core) or (len(shared) > 1 and not {*core} - {*shared})
-    one_unit = _of_one_unit(core, units)
-    core = shared if is_shared else one_unit or core
-    named = [unit_in_name(name)[0].rpartition(".")[2] for name in core]
-    if len(core) < 2 or sum(map(bool, map(STATISTICS.fullmatch, named))) * 2 >= len(core):
-        return None
-    benchmarks = [name for name in core if BENCHMARKS.match(name)]
-    levels = core if one_unit else _of_one_scale(able, core, kinds, benchmarks)
-    labels = labels_of(columns, kinds, levels, bool(benchmarks) or is_shared)
-    if not labels or len(levels) < 2:
-        return None
-    first = columns[labels[0]]
-    confusion = set(levels) <= set(first.distinct)
-    dates = kinds[labels[0]].kind == "weak" and not first.as_numbers
-    entity = bool(ENTITIES & set(words(labels[0]))) or labels[0] == "column_1"
-    arrows = {_arrow(name) for name in levels} - {""}
-    alike = _alike([columns[name] for name in levels])
-    results = [
-        name
-        for name in columns
-        if name not in levels
-        and kinds[name].kind in ("metric", "outcome", "generic")
-        and not AVERAGES & set(words(name))
-    ]
-    certain = is_shared or len(benchmarks) >= MANY or (bool(benchmarks or one_unit) and alike)
-    certain = certain or (len(one_unit) > 2 and not results)
-    certain = certain or (len(levels) > 2 and alike and not results and len(labels) < 4)
-    if not certain and not confusion and results:
-        return None
-    sure = (
-        confusion
-        or certain
-        or (len(labels) == 1 and alike and (bool(arrows) or entity or len(levels) > 2))
-    )
-    if not sure and not alike:
-        return None
-    left = [
-        (name, kinds[name].why if kinds[name].strong else f"follows from {labels[0]}")
-        for name in columns
-        if name not in (*levels, *labels)
-    ]
-    why = "a confusion matrix" if confusion else "headings that name what was measured alike"
-    return WideForm(
-        tuple(levels),
-        (*labels, *origins),
-        tuple(left),
-        sure and not dates and len(arrows) < 2,
-        why,
-        metric if set(levels) <= set(shared) else "",
-    )
 
 
 def _may_be_level(column: Column, kind: str) -> bool:
@@ -285,9 +299,10 @@ def _below_one_key(able: Mapping[str, Column]) -> tuple[list[str], str]:
     groups: dict[str, list[str]] = {}
     for name, column in able.items():
         before, point, _ = name.rpartition(".")
+        if not point or not column.is_metric_like:
+            continue
         rest = Column(name.rpartition(".")[2], column.texts, column.mark)
-        keyed = looks_like_number(rest.name) or kind_of(rest).kind in _KEYED
-        if point and column.is_metric_like and keyed:
+        if looks_like_number(rest.name) or kind_of(rest).kind in _KEYED:
             groups.setdefault(before, []).append(name)
     fitting = [
         (names, before)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from gridatlas.data.roles import MOST_COMPARED, role_of
 from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
 from gridatlas_import.cells import FactorColumn, Imported
+from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
 
 MAX_LISTED = 60
@@ -25,16 +25,6 @@ MEASURED = (
 """The line above the metric."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
 _WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """What the study is called, and where its rows come from."""
-
-    title: str
-    source: str
-    url: str = ""
-    link: str = ""
 
 
 def scalar(text: str) -> str:
@@ -49,8 +39,12 @@ def text_scalar(text: str) -> str:
     return json.dumps(text) if level_number(text) is not None else scalar(text)
 
 
-def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
-    """The text of `study.yml`."""
+def study_text(imported: Imported, proposal: Proposal, asked: ImportOptions, source: str) -> str:
+    """The text of `study.yml`.
+
+    Args:
+        source: What pages call the source.
+    """
     facets, (*y, x) = _facets_and_axes(imported, proposal)
     metric = proposal.about
     parts = [f"name: {text_scalar(metric.name)}"]
@@ -68,7 +62,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         "# Written by gridatlas import; it is yours now. `gridatlas check` says what is wrong; the",
         "# documentation, page Data format, lists every key.",
         "format: 1",
-        f"title: {text_scalar(about.title)}",
+        f"title: {text_scalar(asked.title or source)}",
         "# A sentence or two for the top of the page: what was varied, what was measured.",
         "# summary: …",
         "# Where it was published; pages then say how to cite it.",
@@ -76,7 +70,7 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         "",
         MEASURED,
         f"metric: {{{', '.join(parts)}}}",
-        *_spread(imported, proposal),
+        *_spread(imported, proposal, asked.spread_n),
         "# The axes, and what else was varied: columns of cells.csv.",
         f"x: {scalar(x.id)}",
         *(f"y: {scalar(axis.id)}" for axis in y),
@@ -104,12 +98,12 @@ def study_text(imported: Imported, proposal: Proposal, about: About) -> str:
         "readings:",
         "  - id: imported",
         "    file: cells.csv",
-        f"    label: {text_scalar(about.source)}",
+        f"    label: {text_scalar(source)}",
     ]
-    if about.url:
-        lines.append(f"    url: {text_scalar(about.url)}")
-    if about.link:
-        lines.append(f"    link: {text_scalar(about.link)}")
+    if asked.url:
+        lines.append(f"    url: {text_scalar(asked.url)}")
+    if asked.link:
+        lines.append(f"    link: {text_scalar(asked.link)}")
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",
@@ -158,11 +152,11 @@ def _runs(imported: Imported, proposal: Proposal) -> list[str]:
     ]
 
 
-def _spread(imported: Imported, proposal: Proposal) -> list[str]:
+def _spread(imported: Imported, proposal: Proposal, n: int | None) -> list[str]:
     """What stands beside values, or nothing."""
     if not imported.spread:
         return []
-    kind, n = proposal.spread[1], proposal.spread_n
+    kind = proposal.spread[1]
     parts = [f"column: {text_scalar(imported.spread)}"]
     parts += [f"kind: {kind}"] if kind else []
     parts += [f"n: {n}"] if n is not None else []

@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from gridatlas.model.problems import quote
-from gridatlas_import.columns import Column, kind_of_count, plain_name
+from gridatlas_import.columns import column_of, kind_of_count, plain_name
 from gridatlas_import.kinds import kinds_of
 from gridatlas_import.markup import without_tags
 from gridatlas_import.numerals import is_absent
@@ -38,7 +38,10 @@ def tidied(table: RawTable) -> RawTable:
     names = dict(
         zip(table.columns, unique_names([*map(without_tags, table.columns)])[0], strict=True)
     )
-    columns = {names[name]: _without_tags(texts) for name, texts in table.columns.items()}
+    columns = {
+        names[name]: texts if column_of(table, name).is_plain else _without_tags(texts)
+        for name, texts in table.columns.items()
+    }
     headings = {names[name]: levels for name, levels in table.headings.items()}
     origins = tuple(names[name] for name in table.origins)
     table = replace(table, headings=headings, origins=origins)
@@ -48,7 +51,7 @@ def tidied(table: RawTable) -> RawTable:
 
 def _with_share(table: RawTable) -> RawTable:
     """A table of successes and trials alone, with their share as its values."""
-    columns = {name: Column(name, texts, "point") for name, texts in table.columns.items()}
+    columns = {name: column_of(table, name) for name in table.columns}
     counts = {kind_of_count(name): name for name in columns}
     if not {"n", "successes"} <= counts.keys():
         return table

@@ -111,7 +111,7 @@ REPEATS = words_of(
     resamples
     """
 )
-SUBJECTS = words_of("subject subj participant respondent patient")
+SUBJECTS = words_of("subject subj participant respondent patient animal")
 """Who was measured: with numbers below them, columns that number repeats; names are levels."""
 ITEMS = re.compile(
     r"(^|_)(doc|item|question|example|sample|instance|prompt|query|problem|image)_(id|idx|index|no)$"
@@ -136,6 +136,10 @@ COSTS = words_of(
     """
 )
 """Words of what a run took or how large a model is: never an axis."""
+TIMES = words_of("time times seconds minutes hours duration timepoint")
+"""Of these, words of times that may be set, as where something is measured after 1 and 15 min."""
+SIZES = words_of("params parameters param size")
+"""Of these, sizes of models: a property, but what a law of scaling is drawn over."""
 MODIFIERS = words_of(
     """
     mean avg average test val valid validation dev eval evaluation train training final best last
@@ -262,7 +266,7 @@ NAME_RULES: tuple[NameRule, ...] = (
     _rule("aggregate", r"w?(average|avg|mean|overall|total|macro_avg|sum|all)(_(score|perf|acc|"
           r"accuracy|performance|of|on|over|rank|\d+|all|tasks|datasets?|benchmarks?))*",
           "sums up other columns"),
-    _rule("cost", r"(n_|num_|total_|number_of_)?(param(eter)?s?|trainable_params?)"
+    _rule("cost", r"(n_|num_|total_|(number_)?of_)?(param(eter)?s?|trainable_params?)"
           r"(_count|_num|_m|_b)?|param(eter)?_count|model_size|size_(m|g|k)?b|disk_size|(g|m|t)?flops|(g|m)?macs|macts|"
           r"(image_|text_)?(gmacs|macts|mparams)|downloads|likes|stars|"
           r"(n|num|eval|total|train|max)_(timesteps|episodes|frames)",
@@ -300,6 +304,17 @@ OUTCOMES = re.compile(
     r"verdict|status|result|hit|resolved|valid|match|exact_match|acc|accuracy|score)(_.*)?"
 )
 """Names of columns whose true and false are results, not settings."""
+
+_RATE = (
+    r"(?:(?:[kMG]?(?:t|tok|tokens?|req|it|iter|img|imgs|images?|samples?|ops|rows?|queries)|"
+    r"[KMGTkmg]?i?[Bb]|[kMG]?b)/s(?:ec)?)"
+)
+RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")
+"""A speed's unit, at the end of a name."""
+UNIT = re.compile(
+    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|[MGT]?FLOP(?:S|/s)|[GT]Flops|"
+    r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
+)
 
 VISION = (
     "imagenet|cifar|mnist|svhn|coco|objectnet|caltech|food-?101|cars|sun397|eurosat|dtd|pets|"

@@ -14,7 +14,7 @@ from gridatlas.model.limits import beyond, check_unpacked, limits
 from gridatlas.model.problems import join_names
 from gridatlas_import.files import File
 from gridatlas_import.headings import table_of_rows
-from gridatlas_import.rows import CannotImport, RawTable, Reported, importable
+from gridatlas_import.rows import CannotImport, RawTable, Reported, importable, in_range
 
 ENDINGS = (".xlsx",)
 MISSING = CannotImport(
@@ -61,13 +61,7 @@ def read(file: File) -> RawTable:
             "add --table 1, or another number",
             usage=True,
         )
-    if number is not None and not 1 <= number <= len(sheets):
-        raise CannotImport(
-            f"--table {number}",
-            f"1 to {len(sheets)}, the sheets of {name}",
-            "correct the number",
-            usage=True,
-        )
+    in_range(number, len(sheets), "sheet", name)
     sheet, rows = sheets[(number or 1) - 1]
     return _table(rows, f"{name}, {sheet}" if len(sheets) > 1 else name)
 
