@@ -398,6 +398,8 @@ class ReproduceEntry(Entry):
     """Path in the repository that ends with `.py`, of letters, digits, `_`, `.`, `-` and `/`,
     without `..`.
     """
+    interpreter: Text = "python"
+    """What runs the script: a command such as `uv run`."""
     args: Text
     """The arguments, as for a shell. `{name}` stands for the level of a factor; both axes are
     required.
