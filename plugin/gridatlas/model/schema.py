@@ -26,7 +26,8 @@ REPEAT = "repeat"
 """What tells rows of a cell apart that no column does: they are numbered."""
 PAGE_FILES = ("index.html", "index.md", "readme.md")
 """Names of the files that pages are: no folder of pages can have them."""
-RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction", *PAGE_FILES)
+_FILES = ("cells.csv", "changes", "checks", "croissant.json", "data.zip", "reproduction")
+RESERVED_FACETS = (*_FILES, *PAGE_FILES)
 """Names of pages and files beside the pages of facets."""
 LONGEST_NAME = 1000
 """Characters of what is drawn or stands in a heading; drawings cut it at some fifty."""
@@ -446,6 +447,8 @@ class StudyFile(Entry):
     """The licence of the data: an [SPDX identifier](https://spdx.org/licenses/), such as
     `CC-BY-4.0`, or an address.
     """
+    authors: tuple[Text, ...] = ()
+    """Who publishes the study; the default is the authors in the repository's `CITATION.cff`."""
     former: tuple[Identifier, ...] = ()
     """Earlier names of the folder, whose addresses then [redirect](#renamed-studies-and-levels)."""
     metric: Metric
@@ -458,7 +461,7 @@ class StudyFile(Entry):
     """The column of the vertical axis; without it, the study has [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
     """The columns of other varied quantities. Names are ids, and not `cells.csv`, `changes`,
-    `checks`, `croissant.json`, `reproduction`, `index.html`, `index.md` or `readme.md`.
+    `checks`, `croissant.json`, `data.zip`, `reproduction`, `index.html`, `index.md` or `readme.md`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""

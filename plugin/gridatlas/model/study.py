@@ -266,6 +266,7 @@ class Study:
         colour: What the colours of heatmaps beside each other stand for.
         alike: The largest difference of two levels that doesn't matter, in the metric's unit.
         spread: What cells' `spread` is; None where nothing is printed beside values.
+        authors: Who publishes it; empty where it doesn't say.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
         see_also: Other studies that its page links to.
@@ -296,6 +297,7 @@ class Study:
     claim_lines: tuple[int, ...] = ()
     reproduce: ReproduceEntry | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)
+    authors: tuple[str, ...] = ()
     license: str = ""
     roles: Mapping[str, Role] = field(default_factory=dict)
     cells: Literal["runs"] | None = None

@@ -11,6 +11,7 @@ from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study
+from gridatlas.pages.exports import ARCHIVE
 from gridatlas.pages.trust import Trust, trust_of
 from gridatlas.table.study_table import Grid
 
@@ -45,6 +46,7 @@ def page_context(
         "uncertainty": assessment.uncertainty,
         "overview_page": f"{into}/index.md",
         "home": f"{home}/index.md",
+        "archive_file": f"{home}/{ARCHIVE}",
         "checks_page": f"{home}/checks/index.md",
         "reproduction_page": reproduction_path(assessment, into),
         "changes_page": "",

@@ -184,7 +184,7 @@ _CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 """What the keys of Croissant 1.0 mean, as its specification has it."""
-_COLUMNS = {
+COLUMNS = {
     "state": ("sc:Text", "ok, missing, failed, oom or disputed"),
     "n": ("sc:Integer", "trials behind the value"),
     "successes": ("sc:Integer", "trials that succeeded"),
@@ -269,7 +269,7 @@ def croissant(
     fields = [(factor.id, _type(factor), factor.title) for factor in (*study.facets, *study.varied)]
     metric = name_with_unit(study.metric.name, study.metric.unit)
     fields.append((study.metric.column, "sc:Float", metric))
-    fields += [(name, kind, text) for name, (kind, text) in _COLUMNS.items()]
+    fields += [(name, kind, text) for name, (kind, text) in COLUMNS.items()]
     ids = [f"cells/{_id(name, place)}" for place, (name, _, _) in enumerate(fields)]
     entry["recordSet"] = [
         {

@@ -16,7 +16,7 @@ from gridatlas.charts.kinds.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
-from gridatlas.pages.embeds import bibtex, embed_path, share
+from gridatlas.pages.embeds import bibtex, embed_path, page_bibtex, share
 from gridatlas.pages.environment import (
     IN_TEMPLATES,
     own_environments,
@@ -65,6 +65,7 @@ PARTS = frozenset(
         "method",
         "downloads",
         "studies",
+        "footer",
     )
 )
 """Parts of pages in HTML: each has a template of its own, and the context of its page."""
@@ -185,7 +186,6 @@ class Templates:
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}
-        context["files_of"] = partial(downloads, page=plan.path)
         first = figure_anchor(plan.main_grid) if plan.main_grid else ""
         context["first_heatmap"] = first if first in seen else ""
 
@@ -355,14 +355,15 @@ class Templates:
         }
 
     def _cite(self, plan: PagePlan) -> dict[str, str]:
-        """What stands on a study's own page to cite it."""
-        if plan.path != plan.context.get("home"):
+        """What a page of a study is cited with."""
+        if "published" not in plan.context:
             return {}
-        study = plan.context["study"]
-        text = bibtex(
-            study, study.title, self.site.of(plan.path, plan.path) if self.address else ""
-        )
-        return {"cite": self._part("cite", text=text)}
+        study, published = plan.context["study"], plan.context["published"]
+        url = self.site.of(plan.path, plan.path) if self.address else ""
+        name = "" if plan.path == plan.context["home"] else f": {plan.nav_title}"
+        texts = [page_bibtex(study, f"{study.title}{name}", url, published)]
+        texts += [bibtex(study, study.title, url)] if study.source else []
+        return {"cite": self._part("cite", texts=texts)}
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
         problems = plan.context.get("problems")
