@@ -395,7 +395,7 @@ def _absent(heatmap: Heatmap, width: int, height: int) -> dict[str, Any] | None:
             "opacity": 1,
             "filled": False,
             "stroke": TEXT,
-            "strokeOpacity": 0.45,
+            "strokeOpacity": 0.3,
             "strokeWidth": 0.5 if fine else 1,
             "size": max(width, height) ** 2,
         },

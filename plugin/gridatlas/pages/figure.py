@@ -249,6 +249,8 @@ class FigureRow:
             figures that each have their own.
         small: Whether they are thumbnails, without legend and actions.
         width: Of each drawing in CSS, `600px` or `100%`; empty for its own.
+        versions: The same of another reading, or in other colours: what a switch calls each, what
+            becomes of the page's answer, and the row.
     """
 
     key: str
@@ -259,6 +261,12 @@ class FigureRow:
     legend: Legend | None = None
     small: bool = False
     width: str = ""
+    versions: tuple[tuple[str, str, FigureRow], ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Figure, ...]:
+        """Its figures, and those of its versions."""
+        return self.figures + tuple(figure for _, _, row in self.versions for figure in row.figures)
 
     @property
     def plots(self) -> tuple[Figure, ...]:

@@ -264,8 +264,8 @@ def lows(heatmap: Heatmap) -> list[CellMark]:
 
 LOW_IN = 16
 """Levels of an axis up to which a dash has room in a thumbnail's cell."""
-LOW_UP_TO = 17
-"""The step at 15 % of the scale's length below its middle."""
+LOW_UP_TO = 21
+"""The step at 15 % of the way from the scale's middle to its worse end."""
 
 
 def state_words(heatmaps: Iterable[Heatmap]) -> tuple[str, ...]:
