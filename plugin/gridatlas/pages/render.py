@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from markupsafe import Markup
 
-from gridatlas.analysis.said import Answer
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.kinds.line import Line
 from gridatlas.charts.render import Drawing
@@ -25,22 +24,19 @@ from gridatlas.pages.environment import (
     user_environments,
 )
 from gridatlas.pages.exports import downloads, grid_path, plot_downloads
-from gridatlas.pages.figure import Figure, FigureRow, Legend, PlotSubject
+from gridatlas.pages.figure import Figure, FigureRow, PlotSubject
 from gridatlas.pages.filters import figure_anchor
 from gridatlas.pages.page import Page, front_matter, page_link, placeholder, tidy
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_answers, run_facts
 from gridatlas.pages.svg import (
     as_picture,
-    axis_width,
     drawn_size,
     responsive,
     row_links,
     with_cell_ids,
     with_own_ids,
-    with_plain_steps,
     with_row_links,
-    without_axis,
 )
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
@@ -184,11 +180,7 @@ class Templates:
         whole_first = sorted(
             plan.rows, key=lambda row: any(figure.compact for figure in row.figures)
         )
-        answer: Answer | None = plan.context.get("answer")
-        explained = answer is not None and answer.grade == "untestable"
-        figures = {
-            row.key: self._row(replace(row, explained=explained), target) for row in whole_first
-        }
+        figures = {row.key: self._row(row, target) for row in whole_first}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= self._cite(plan) | self._checks(plan)
         figures |= plan.parts(plan, self._part) if plan.parts else {}
@@ -228,7 +220,7 @@ class Templates:
         if row.small:
             return self._thumbnails(row, target)
         if row.legend is not None:
-            return self._multiples(row, row.legend, target)
+            return self._multiples(row, target)
         drawn = tuple(self._drawn(figure, target) for figure in row.figures)
         return self._part("plot" if row.plots else "gallery", row=replace(row, figures=drawn))
 
@@ -246,19 +238,11 @@ class Templates:
             figures.append(replace(figure, id=figure_id, svg=picture, link=link))
         return self._part("thumbnails", row=replace(row, figures=tuple(figures)))
 
-    def _multiples(self, row: FigureRow, legend: Legend, target: _Target) -> str:
-        """Figures with titles, axes and legend in common."""
-        figures = []
-        for figure in row.figures:
-            drawn = self._drawn(figure, target, without_axis)
-            if legend.plain:
-                svg = with_plain_steps(drawn.svg, figure.heatmap, legend.plain)
-                drawn = replace(drawn, svg=Markup(svg))
-            figures.append(drawn)
-        first = target.drawings[row.figures[0].chart].svg
-        wide, left = drawn_size(first)[0], axis_width(first)
-        row = replace(row, figures=tuple(figures))
-        return self._part("multiples", row=row, axis=left, plot=wide - left)
+    def _multiples(self, row: FigureRow, target: _Target) -> str:
+        """Figures with caption, legend and actions in common."""
+        figures = tuple(self._drawn(figure, target, str) for figure in row.figures)
+        widths = [drawn_size(figure.svg)[0] for figure in figures]
+        return self._part("multiples", row=replace(row, figures=figures), widths=widths)
 
     def _drawn(
         self, figure: Figure, target: _Target, sized: Callable[[str], str] = responsive
@@ -308,7 +292,7 @@ class Templates:
         """
         target = _Target(path, drawings, seen, files=files)
         if row.legend is not None:
-            return self._multiples(row, row.legend, target)
+            return self._multiples(row, target)
         sized = partial(responsive, width=row.width)
         figures = [self._drawn(figure, target, sized) for figure in row.figures]
         if row.width:  # The row has one: its figures need none.
