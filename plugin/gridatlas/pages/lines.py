@@ -66,7 +66,7 @@ def _one_in(p: float) -> int:
     if not 0 < p < 1:
         return 10**6
     inverse = min(1 / p, 1e6)
-    power = 10 ** int(np.log10(inverse) + 1e-9)
+    power: int = 10 ** int(np.log10(inverse) + 1e-9)
     return next(step * power for step in _STEPS if step * power <= inverse * (1 + 1e-9))
 
 
