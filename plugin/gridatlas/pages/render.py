@@ -56,6 +56,8 @@ PARTS = frozenset(
         "switch",
         "board",
         "lines",
+        "matrix",
+        "wrong",
         "charts",
         "trust",
         "levels",
