@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.api import OpenStudy, opened
+from gridatlas.data.reader import STUDY_FILE
 from gridatlas.model.format import format_value
 from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import DataProblems, Problem, join_names
@@ -22,7 +23,7 @@ from gridatlas_import.propose import Proposal, collision
 from gridatlas_import.report import proposal_lines
 from gridatlas_import.rows import CannotImport, SeveralProblems
 from gridatlas_import.study_text import study_text
-from gridatlas_import.write import FILES, check_place, check_staged, put, staged
+from gridatlas_import.write import check_place, check_staged, put, staged
 
 SOURCE = "data frame"
 
@@ -188,8 +189,7 @@ def _texts(proposal: Proposal, asked: ImportOptions) -> dict[str, str]:
     if bad:
         wrong = join_names((f"{row.place}: {row.why}" for row in bad), 5)
         raise ValueError(f"{len(bad)} wrong rows: {wrong}")
-    text = study_text(imported, proposal, asked, SOURCE)
-    return dict(zip(FILES, (text, imported.csv()), strict=True))
+    return {STUDY_FILE: study_text(imported, proposal, asked, SOURCE), **imported.tables()}
 
 
 def _for_python(error: CannotImport) -> str:

@@ -142,6 +142,8 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
     columns[metric], given = columns[metric].as_outcomes(), columns[metric]
     give("metric", metric, why)
     about = _about(columns, rows, asked, metric, roles, columns[metric] is not given)
+    if table.reading:
+        give("reading", table.reading, "whose account it is")
     notes = [*table.notes]
     counts = choose_counts(columns, asked, roles, metric, about, notes)
     for kind, name in counts.items():
@@ -215,7 +217,8 @@ def _looked_at(
     given = (asked.x, asked.y, *headings, *asked.facets)
     varied = (name for name in free if name in columns and len(columns[name].distinct) > 1)
     fixed = dict.fromkeys(name for name in (*given, *varied) if name and name in columns)
-    return Facts(columns, kinds, table.origins, tuple(fixed)), rows, mark
+    apart = tuple(filter(None, (table.reading,)))
+    return Facts(columns, kinds, table.origins, tuple(fixed), apart=apart), rows, mark
 
 
 def _filled(column: Column, level: str) -> Column:

@@ -156,6 +156,7 @@ class RawTable:
         left_out: Columns that were left out when it became long, each with the reason.
         settings: Columns that are known to be settings, whatever they are called.
         logs: What the logs say besides, where the rows are from logs.
+        reading: Column that says whose account a row is; empty where all are of one.
         units: Units of columns that cells, or the program that wrote them, tell.
         looked: What was found of columns, which their texts know; see `columns.column_of`.
     """
@@ -176,6 +177,7 @@ class RawTable:
     left_out: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
     logs: LogFiles | None = None
+    reading: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
     looked: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 

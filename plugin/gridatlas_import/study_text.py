@@ -12,7 +12,7 @@ from gridatlas.analysis.roles import TRAINING, Guess, guess_roles, is_named
 from gridatlas.data.roles import MOST_COMPARED, role_of
 from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
-from gridatlas_import.cells import FactorColumn, Imported
+from gridatlas_import.cells import FactorColumn, Imported, identifier
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
 
@@ -96,14 +96,15 @@ def study_text(imported: Imported, proposal: Proposal, asked: ImportOptions, sou
         "",
         "# Who says so. Another table of the same cells is another reading: the two are compared.",
         "readings:",
-        "  - id: imported",
-        "    file: cells.csv",
-        f"    label: {text_scalar(source)}",
     ]
-    if asked.url:
-        lines.append(f"    url: {text_scalar(asked.url)}")
-    if asked.link:
-        lines.append(f"    link: {text_scalar(asked.link)}")
+    for number, (reading, file) in enumerate(imported.files.items()):
+        lines += [
+            f"  - id: {scalar(identifier(reading, 'reading') if reading else 'imported')}",
+            f"    file: {file}",
+            f"    label: {text_scalar(reading or source)}",
+        ]
+        lines += [f"    url: {text_scalar(asked.url)}"] if asked.url and not number else []
+        lines += [f"    link: {text_scalar(asked.link)}"] if asked.link else []
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",
