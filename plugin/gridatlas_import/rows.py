@@ -16,11 +16,13 @@ class CannotImport(Exception):
 
     Attributes:
         usage: Whether options would help (exit 2), instead of other data (exit 1).
+        problems: Itself, or several reasons.
     """
 
     def __init__(self, found: str, expected: str, fix: str, *, usage: bool = False) -> None:
         super().__init__(found)
         self.found, self.expected, self.fix, self.usage = found, expected, fix, usage
+        self.problems: tuple[CannotImport, ...] = (self,)
 
     def __str__(self) -> str:
         return f"  found:    {self.found}\n  expected: {self.expected}\n  fix:      {self.fix}"

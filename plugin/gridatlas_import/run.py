@@ -72,7 +72,7 @@ def run_import(
             choice = choose(detect(files, asked), asked)
         except CannotImport as error:
             if taken is not None:
-                raise SeveralProblems((taken, *_every(error))) from None
+                raise SeveralProblems((taken, *error.problems)) from None
             raise
         proposal = choice.proposal
         if taken is not None:
@@ -143,10 +143,6 @@ def with_links(data: Path, studies: Sequence[str]) -> None:
         ]
         head = "# The same runs by another metric.\nsee_also:\n" + "\n".join(lines) + "\n\n"
         write_atomic(files[study], text.replace(f"\n{MEASURED}", f"\n{head}{MEASURED}", 1).encode())
-
-
-def _every(error: CannotImport) -> tuple[CannotImport, ...]:
-    return error.problems if isinstance(error, SeveralProblems) else (error,)
 
 
 def _answer(files: Sequence[Path], asked: ImportOptions, echo: Callable[[str], None]) -> int:

@@ -45,7 +45,8 @@ def study_text(imported: Imported, proposal: Proposal, asked: ImportOptions, sou
     Args:
         source: What pages call the source.
     """
-    facets, (*y, x) = _facets_and_axes(imported, proposal)
+    number = len(proposal.facets)
+    facets, (*y, x) = imported.factors[:number], imported.factors[number:]
     metric = proposal.about
     parts = [f"name: {text_scalar(metric.name)}"]
     if imported.metric != "value":
@@ -167,13 +168,6 @@ def _spread(imported: Imported, proposal: Proposal, n: int | None) -> list[str]:
     elif kind == "sd" and n is None:
         more += " With n, the number of repeats, values get intervals."
     return [more, f"spread: {{{', '.join(parts)}}}"]
-
-
-def _facets_and_axes(
-    imported: Imported, proposal: Proposal
-) -> tuple[Sequence[FactorColumn], Sequence[FactorColumn]]:
-    number = len(proposal.facets)
-    return imported.factors[:number], imported.factors[number:]
 
 
 def _baseline(imported: Imported, facets: Sequence[FactorColumn]) -> list[str]:
