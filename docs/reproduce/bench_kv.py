@@ -34,7 +34,7 @@
 # | part | what |
 # |---|---|
 # | step | milliseconds per step at six lengths of the cache and five numbers of rows, for each arm |
-# | error | logits of our slots and of the unbatched path beside full precision, over forced tokens |
+# | error | logits of our slots and of the unbatched path beside full precision, over forced tokens; `--dtype bfloat16` for that type |
 # | neighbours | whether a sample's logits stay the same, bit by bit, beside other samples |
 # | prune | a prune of one row, and the copy of a beginning for its cells |
 # | scheduler | the real batch for some minutes, on a small scale: busy rows, and the share of forks and prunes |
@@ -108,8 +108,7 @@ from pathlib import Path
 import click
 
 from gridatlas.meter import report
-from gridatlas_reproduce.kv.bench import SHAPES, Bench, measure
-from gridatlas_reproduce.kv.bench_tables import plan_of, tables
+from gridatlas_reproduce.kv.bench import SHAPES, Bench, measure, plan_of, tables
 from gridatlas_reproduce.kv.options import dtype_option
 from gridatlas_reproduce.runner.files import write_atomic
 

@@ -112,8 +112,7 @@ from pathlib import Path
 import click
 
 from gridatlas.meter import report
-from gridatlas_reproduce.kv import vllm_batches as vllm
-from gridatlas_reproduce.kv.method import deviations_of
+from gridatlas_reproduce.kv import vllm
 from gridatlas_reproduce.kv.models import (
     ModelChoice,
     about_model,
@@ -122,6 +121,8 @@ from gridatlas_reproduce.kv.models import (
     pinned,
 )
 from gridatlas_reproduce.kv.options import (
+    BatchOptions,
+    batch_options,
     dtype_option,
     exact_ratios,
     model_option,
@@ -133,10 +134,9 @@ from gridatlas_reproduce.kv.options import (
 from gridatlas_reproduce.kv.predictor import about_predictor, find_predictor
 from gridatlas_reproduce.kv.questions import BENCHMARKS, Data, Question, load_benchmark, read_jsonl
 from gridatlas_reproduce.kv.sampling import Sampling
-from gridatlas_reproduce.kv.scorers import NAMES
-from gridatlas_reproduce.kv.shaping import BatchOptions, batch_options
-from gridatlas_reproduce.kv.sweep import RATIOS, WINDOWS, Sweep, question_of
-from gridatlas_reproduce.kv.vllm_run import VllmFactory, vllm_settings
+from gridatlas_reproduce.kv.selection import NAMES
+from gridatlas_reproduce.kv.sweep import RATIOS, WINDOWS, Sweep, deviations_of, question_of
+from gridatlas_reproduce.kv.vllm import VllmFactory, vllm_settings
 from gridatlas_reproduce.kv.work import SweepFactory
 from gridatlas_reproduce.runner.errors import WrongUsage
 from gridatlas_reproduce.runner.files import write_atomic
@@ -196,10 +196,10 @@ def write_requests(
     path: Path, choice: ModelChoice, asked: tuple[Question, ...], sweep: Sweep, seed: int
 ) -> None:
     """Write vLLM's requests, and print how it is to be called."""
-    lines = vllm.requests(choice, asked, sweep.samples, sweep.sampling, sweep.profile, seed)
+    lines = vllm.requests(choice, asked, sweep, seed)
     write_atomic(path, "".join(f"{line}\n" for line in lines).encode())
     answers = path.with_name(f"{path.stem}-answers.jsonl")
-    for line in vllm.command(choice, sweep.dtype, sweep.sampling, path, answers):
+    for line in vllm.command(choice, sweep, path, answers):
         click.echo(line)
 
 

@@ -217,7 +217,7 @@ def test_cells_by_keyboard_alone(page: Page, home: str) -> None:
     page.keyboard.press("Enter")
     shown(page, "Copied")
     assert page.evaluate("() => navigator.clipboard.readText()") == (
-        "python docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24"
+        "uv run docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24"
         " --local-window 2000 --ratio 0.4"
     )
     page.keyboard.press("Escape")

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,16 @@ from test_kv_sweep import SMALL, page, read
 from toy_run import ToyFactory, toy_rows, toy_units
 
 from conftest import MakeRun
-from gridatlas_reproduce.runner.engine import run_units
+from gridatlas_reproduce.runner.engine import Pool, run_units
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
-from gridatlas_reproduce.runner.work import Devices
 
 # Ray's own warnings aren't ours to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 UNITS = toy_units(6, 2)
 """Six groups of four units."""
-ON_CPU = Devices(gpus=0, workers=2)
+ON_CPU = Pool(gpus=0, workers=2, retries=2)
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +76,7 @@ def item_of(unit: Unit) -> str | None:
 
 
 def run(folder: RunFolder, factory: Any, **more: Any) -> int:
-    return run_units(
-        UNITS,
-        factory,
-        folder=folder,
-        key=item_of,
-        engine="ray",
-        **({"devices": ON_CPU, "retries": 2} | more),
-    )
+    return run_units(UNITS, factory, folder, item_of, pool=replace(ON_CPU, **more))
 
 
 def outcomes(folder: RunFolder) -> list[list[tuple[str, int, int]]]:
@@ -149,7 +141,7 @@ def test_a_worker_that_fails_ends_no_other(ray: Any, make_run: MakeRun, tmp_path
 
 def test_without_a_gpu_in_the_cluster_that_is_told(ray: Any, make_run: MakeRun) -> None:
     with pytest.raises(CannotRun, match="Ray knows of no GPU"):
-        run(make_run(UNITS, but=UNITS), ToyFactory(0), devices=Devices())
+        run(make_run(UNITS, but=UNITS), ToyFactory(0), gpus=1)
 
 
 def test_a_folder_that_is_not_shared_is_told(

@@ -754,5 +754,5 @@ def test_units_that_are_not_done_are_not_looked_for(data: Path, make_run: MakeRu
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == (
         f"No cell of 1 is complete: {data}/demo/ours.csv isn't written.\n"
-        "['os.scandir', 'open', 'open']\n"
+        "['os.listdir', 'open', 'open']\n"
     )

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gridatlas_reproduce.kv.method import DEVIATIONS, deviations_of
 from gridatlas_reproduce.kv.sampling import Sampling
-from gridatlas_reproduce.kv.sweep import Sweep
+from gridatlas_reproduce.kv.sweep import DEVIATIONS, Sweep, deviations_of
 from gridatlas_reproduce.runner.runs import flat
 
 ROOT = Path(__file__).parents[2]

@@ -13,7 +13,6 @@ import torch
 from masked import full_attention
 
 from gridatlas_reproduce.kv import training
-from gridatlas_reproduce.kv.labels import Labelled, attention_from_answer, labelled
 from gridatlas_reproduce.kv.models import about_model, choose_model, load_model
 from gridatlas_reproduce.kv.predictor import (
     PredictorSize,
@@ -22,7 +21,16 @@ from gridatlas_reproduce.kv.predictor import (
     new_predictor,
     save_predictor,
 )
-from gridatlas_reproduce.kv.training import Trace, Training, labels_of, target, train
+from gridatlas_reproduce.kv.training import (
+    Labelled,
+    Trace,
+    Training,
+    attention_from_answer,
+    labelled,
+    labels_of,
+    target,
+    train,
+)
 from gridatlas_reproduce.runner.errors import CannotRun
 
 CPU = torch.device("cpu")
@@ -232,5 +240,5 @@ def test_damaged_predictor_is_refused(saved: Path) -> None:
     with pytest.raises(CannotRun, match=r"it isn't the file that predictor\.json speaks of"):
         load_predictor(saved, about, CPU, "float32")
     (saved / "predictor.json").write_text(json.dumps({"model": MODEL}))
-    with pytest.raises(CannotRun, match=r"predictor\.json can't be read: KeyError\('hidden'\)"):
+    with pytest.raises(CannotRun, match=r"predictor\.json can't be read: no 'hidden'"):
         about_predictor(saved, MODEL, 32)

@@ -13,12 +13,10 @@ import tiny
 import torch
 
 from gridatlas_reproduce.kv import slots
-from gridatlas_reproduce.kv.continuous import SlotDecoder
+from gridatlas_reproduce.kv.continuous import SlotDecoder, State
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
-from gridatlas_reproduce.kv.prefill import State
 from gridatlas_reproduce.kv.sampling import Sampling, drawn, uniform_numbers
-from gridatlas_reproduce.kv.scorers import NAMES, Scorer, new_scorer, random_numbers
-from gridatlas_reproduce.kv.selection import Budget
+from gridatlas_reproduce.kv.selection import NAMES, Budget, Scorer, new_scorer, random_numbers
 from gridatlas_reproduce.kv.slots import SlotCache, varlen_error
 from gridatlas_reproduce.kv.tasks import Ends, Prefix, Prefixes, Sample, Task
 from gridatlas_reproduce.runner.units import seed_of
@@ -409,23 +407,23 @@ def test_varlen_is_given_the_slots_and_lengths(
 
 def test_varlen_is_taken_only_where_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = torch.device("cpu")
-    assert varlen_error(cpu, torch.float16) == "it isn't there for cpu and float16"
+    assert varlen_error(cpu, "float16") == "it isn't there for cpu and float16"
     # As if the CPU were a GPU: the kernel refuses it, then answers rightly, then wrongly.
     monkeypatch.setattr(slots, "_has_kernel", lambda device, dtype: True)
-    assert "NotImplementedError" in str(varlen_error(cpu, torch.bfloat16))
+    assert "NotImplementedError" in str(varlen_error(cpu, "bfloat16"))
 
     def right(*args: Any, scaling: float, slot_cache: SlotCache) -> Any:
         return slots.grouped_attention(*args, scaling=scaling)
 
     monkeypatch.setattr(slots, "varlen_attention", right)
-    assert varlen_error(cpu, torch.bfloat16) is None
+    assert varlen_error(cpu, "bfloat16") is None
     worded: list[str] = []
-    assert slots.fastest_reading(cpu, torch.bfloat16, worded.append) == "varlen"
+    assert slots.fastest_reading(cpu, "bfloat16", worded.append) == "varlen"
     monkeypatch.setattr(
         slots, "varlen_attention", lambda *args, **kwargs: (0.9 * right(*args, **kwargs)[0], None)
     )
-    assert str(varlen_error(cpu, torch.bfloat16)).startswith("it differs from SDPA by 0.")
-    assert slots.fastest_reading(cpu, torch.bfloat16, worded.append) == "grouped"
+    assert str(varlen_error(cpu, "bfloat16")).startswith("it differs from SDPA by 0.")
+    assert slots.fastest_reading(cpu, "bfloat16", worded.append) == "grouped"
     assert worded[0] == "slots are read with varlen_attn"
     assert worded[1].startswith("slots are read with SDPA; varlen_attn: it differs from SDPA by 0.")
 

@@ -26,8 +26,15 @@ from huggingface_hub.errors import HfHubHTTPError
 
 from gridatlas.meter import duration
 from gridatlas_reproduce.kv import cost, memory, models
-from gridatlas_reproduce.kv.batches import Batch, rows_for, rows_that_fit
-from gridatlas_reproduce.kv.memory import GIB, Shape, check_fits, shape_of
+from gridatlas_reproduce.kv.memory import (
+    GIB,
+    Batch,
+    Shape,
+    check_fits,
+    rows_for,
+    rows_that_fit,
+    shape_of,
+)
 from gridatlas_reproduce.kv.models import SHAPES, about_model, choose_model
 from gridatlas_reproduce.kv.questions import read_jsonl
 from gridatlas_reproduce.kv.sweep import Sweep
@@ -148,7 +155,7 @@ def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) ->
     assert manifest["settings"]["predictor"] == about["sha256"]
     assert manifest["settings"]["ratios"] == ["0.1", "0.5"]
     assert manifest["settings"]["sampling"]["order"] == "temperature, top_p, top_k"
-    assert manifest["settings"]["grader"] == 2
+    assert manifest["settings"]["grader"] == 3
     assert manifest["deviations"]["dtype"] == 'It is "float32". Published: "float16".'
     assert "pruned together" in manifest["deviations"]["batches"]
     rows = read(here / "runs" / family)
@@ -292,9 +299,9 @@ def test_measured_rate_replaces_the_assumed_one(run: Run, here: Path) -> None:
     rows = [row for unit in folder.plan() if unit.item in ("q0", "q1") for row in folder.read(unit)]
     shared = {(row.item, row.sample): min(row.tokens, *(row.pruned_at or [999])) for row in rows}
     tails = [row.tokens - row.pruned_at[0] for row in rows if row.pruned_at]
-    assert measured["tokens_per_question"] == (sum(shared.values()) + sum(tails)) / 2
+    assert measured["tokens"] == (sum(shared.values()) + sum(tails)) / 2
     speed = sum(row.batch_tokens or 0 for row in rows) / sum(row.seconds for row in rows)
-    assert measured["tokens_per_second"] == pytest.approx(speed)
+    assert measured["per_second"] == pytest.approx(speed)
     words = f"at {speed:,.0f} per second (measured with 2 questions of this run)\n"
     assert words in first.stdout
     assert words in run("kv_sweep", *given, "--dry-run").output
@@ -448,8 +455,9 @@ def test_too_little_memory_says_what_would_fit() -> None:
 
 
 def test_memory_that_runs_out_is_told() -> None:
-    error = torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
-    assert memory.out_of_memory(error, 5).message == (
+    with pytest.raises(CannotRun) as refused, memory.enough_memory("the weights and the caches", 5):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
+    assert refused.value.message == (
         "the GPU's memory ran out with 5 samples at a time: CUDA out of memory.\n"
         "  expected: room for the weights and the caches\n"
         "  fix:      give --rows 2, or free the GPU of other programs"
@@ -635,9 +643,9 @@ def test_levels_of_models(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors_of_the_hub_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert issubclass(HfHubHTTPError, OSError)
     refused = pytest.raises(CannotRun, match=r"the model a/b can't be had from the hub")
-    with refused, models.Reaching("model", "a/b", "--model"):
+    with refused, models.reaching("model", "a/b", "--model"):
         raise OSError("a/b is not a valid model identifier")
-    with pytest.raises(KeyError), models.Reaching("model", "a/b", "--model"):
+    with pytest.raises(KeyError), models.reaching("model", "a/b", "--model"):
         raise KeyError("a fault of our own isn't told as one of the hub")
 
 

@@ -121,7 +121,7 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     links = [str(link["href"]) for link in page.select("a") if link.text.endswith("kv_sweep.py")]
     assert links == ["../../../reproduce/kv_sweep/"]
     assert page.h1.find(string=True) == "0 of 160 cells measured again: not run"
-    assert text.index("install what the script") < text.index("python docs/reproduce")
+    assert text.index("install uv, which runs the script") < text.index("uv run docs/reproduce")
     # 298 questions × 5 samples × 20 cells × 2 models.
     assert "takes 59,600 trials" in text
     assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
@@ -137,14 +137,14 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     grids = [block.text for block in page.select(".ga-rerun > details > pre.ga-code")]
     assert len(grids) == 8
     assert grids[0] == (
-        "python docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
+        "uv run docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
         "--out runs/r1-llama-aime24"
     )
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 160
     assert not any("average" in line for line in commands)
     assert commands[0] == (
-        "python docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
+        "uv run docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
         "--local-window 3000 --ratio 0.1"
     )
 

@@ -14,6 +14,7 @@ from gridatlas.analysis.questions import Question, present_levels
 from gridatlas.analysis.said import (
     Answer,
     ahead,
+    detectable,
     interval,
     positive_interval,
     size,
@@ -116,7 +117,10 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     ]
     evidence = [line for line in evidence if line]
     population, pairs = words.population(page), compared(asked)
-    return Answer(text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs)
+    return Answer(
+        text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
+        much=_range(page), shows=detectable(first), surer=_enough(first),
+    )  # fmt: skip
 
 
 def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
@@ -158,6 +162,12 @@ def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
         return ()
     agree = len(by_unit) == units and by_unit.min() > 0 and by_unit.min() >= 0.25 * by_unit.max()
     return texts if agree else ()
+
+
+def _enough(question: Question) -> str:
+    """About how many units would show the largest difference seen."""
+    sizes = np.where(np.isfinite(question.tests.p), np.abs(question.tests.estimate), -1.0)
+    return would_show(question, int(sizes.argmax())) if sizes.max() > 0 else ""
 
 
 def _largest(question: Question) -> str:
@@ -276,6 +286,7 @@ def described_only(page: Design, prefix: str) -> Answer:
         "untestable",
         float("nan"),
         population,
+        much=_range(page) if low != high else "",
     )
 
 

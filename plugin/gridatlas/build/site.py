@@ -17,6 +17,7 @@ from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawable, bundle
+from gridatlas.data.published import Published, published
 from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
@@ -118,9 +119,13 @@ def build(
 
     with RenderPool[Drawable](cache, drawn) as pool:
         page_cache = PageCache(stored, (into, address, ending), templates, digests)
-        study_writer = StudyWriter(page_cache, pool, site)
+        study_writer = StudyWriter(page_cache, pool, site, data, into)
         studies = []
-        for study in _study_plans(assessments, into, page_of, cache, serve_cache, progress):
+        about = published(data, [assessment.study for assessment in assessments.values()])
+        local = serve_cache is not None or not address
+        for study in _study_plans(
+            assessments, into, page_of, cache, serve_cache, progress, about, local=local
+        ):
             studies.append(study)
             if base is None:  # Otherwise its pages have the changes as well.
                 study_writer.begin(study)
@@ -206,6 +211,9 @@ def _study_plans(
     cache: Path | None,
     serve_cache: ServeCache | None,
     progress: ProgressReporter,
+    about: Mapping[str, Published],
+    *,
+    local: bool,
 ) -> Iterator[StudyPlan]:
     """What is to be written of each study."""
     for study_id, assessment in tracked(assessments.items(), "studies assessed"):
@@ -214,19 +222,26 @@ def _study_plans(
         script_page = page_of(script) if script else ""
         # What the study links to may exist now, or no longer.
         others = _linked(study, assessments, into)
-        plan = partial(_study_plan, assessment, into, script_page, others)
+        by = about[study_id]
+        plan = partial(_study_plan, assessment, into, script_page, others, by, local=local)
         if serve_cache is None:
             yield plan()
         else:
-            options = (into, script_page, cache, tuple(others.items()))
+            options = (into, script_page, cache, tuple(others.items()), by)
             yield serve_cache.study_plan(assessment, options, plan)
         progress(f"assessed {study_id}")
 
 
 def _study_plan(
-    assessment: Assessment, into: str, script_page: str, others: Mapping[str, Sequence[str]]
+    assessment: Assessment,
+    into: str,
+    script_page: str,
+    others: Mapping[str, Sequence[str]],
+    by: Published,
+    *,
+    local: bool,
 ) -> StudyPlan:
-    plans = plan_study(assessment, into, script_page, others)
+    plans = plan_study(assessment, into, script_page, others, by, local=local)
     return StudyPlan(assessment, tuple(plans), tuple(plan_embeds(assessment, into)))
 
 

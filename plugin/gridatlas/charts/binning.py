@@ -202,7 +202,7 @@ def draw_blocks(
     return replace(
         heatmap,
         description=f"{subject.description} {rule}",
-        legend=f"{heatmap.legend}, mean of {of.size} cells",
+        measure=f"{heatmap.measure}, mean of {of.size} cells",
     )
 
 
@@ -228,6 +228,7 @@ def _block_mark(
         None if block.mean is None else float(block.mean),
         "" if block.mean is None else subject.text_of(block.mean),
         f"{study.x.label} {column}, {study.y.label} {row}: {words}",
+        0 if block.mean is None else subject.step(float(block.mean)),
         best=best,
         absent="" if block.values else reasons[0] if len(reasons) == 1 else SEVERAL,
     )

@@ -12,7 +12,7 @@ import numpy as np
 from gridatlas.analysis.questions import FEW_NAMES
 from gridatlas.analysis.said import Answer
 from gridatlas.analysis.words import plural
-from gridatlas.charts.palette import step
+from gridatlas.charts.palette import ColourScale
 from gridatlas.model.format import format_value, mean_decimals
 from gridatlas.model.study import Cell, Factor, Level, Study, inline
 from gridatlas.table.study_table import Grid
@@ -177,7 +177,7 @@ def _shown(
     if not isfinite(value) or cell is None or cell.value is None:
         return (SHORT.get(cell.state, "–") if cell else "–"), -1, False
     text = format_value(cell.value, study.metric.decimals or 0)
-    return text, step(off, -end, end), value == best
+    return text, ColourScale("difference", -end, end).step(off), value == best
 
 
 def _in_order(

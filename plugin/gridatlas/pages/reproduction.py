@@ -7,7 +7,7 @@ ever more than an argument to the shell.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -24,7 +24,7 @@ from gridatlas.model.format import (
     rounded,
     value_with_unit,
 )
-from gridatlas.model.schema import PLACEHOLDER
+from gridatlas.model.schema import PLACEHOLDER, ReproduceEntry
 from gridatlas.model.study import Answers, Cell, Level, Levels, Point, Run, Study
 from gridatlas.pages.filters import in_units
 from gridatlas.pages.tables import MAX_TABLE_CELLS
@@ -199,21 +199,19 @@ def command(grid: Grid, x: Level, y: Level) -> str:
     if study.reproduce is None or grid.aggregate:
         return ""
     levels = _facets(grid) | {study.x.id: x.key, study.y.id: y.key}
-    words = ["python", study.reproduce.script, *shlex.split(study.reproduce.args)]
-    return " ".join(_filled(word, levels) for word in words)
+    return _written(study.reproduce, study.reproduce.args, lambda word: _filled(word, levels))
 
 
 def command_form(study: Study) -> str:
     """The command with the names of factors in braces; empty for a study without."""
     if study.reproduce is None:
         return ""
-    return f"python {study.reproduce.script} {study.reproduce.args}"
+    return f"{_begun(study.reproduce)} {study.reproduce.args}"
 
 
 def commands(grid: Grid, rows: Sequence[Level]) -> list[str]:
     """The commands of all cells of a grid, row by row; none where `command` is empty."""
-    found = (command(grid, x, y) for y in rows for x in grid.study.x.levels)
-    return [text for text in found if text]
+    return [text for y in rows for x in grid.study.x.levels if (text := command(grid, x, y))]
 
 
 def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
@@ -228,11 +226,10 @@ def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
     if study.reproduce is None or grid.aggregate:
         return ""
     levels, loops = _facets(grid), {study.x.id: "x", study.y.id: "y"}
-    if study.reproduce.grid_args is not None:
-        words = ["python", study.reproduce.script, *shlex.split(study.reproduce.grid_args)]
-        return " ".join(_filled(word, levels) for word in words)
-    words = ["python", study.reproduce.script, *shlex.split(study.reproduce.args)]
-    run = " ".join(_looped(word, levels, loops) for word in words)
+    entry = study.reproduce
+    if entry.grid_args is not None:
+        return _written(entry, entry.grid_args, lambda word: _filled(word, levels))
+    run = _written(entry, entry.args, lambda word: _looped(word, levels, loops))
     xs = " ".join(shlex.quote(level.key) for level in study.x.levels)
     ys = " ".join(shlex.quote(level.key) for level in rows)
     if not study.second:
@@ -240,17 +237,21 @@ def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
     return f"for y in {ys}; do for x in {xs}; do {run}; done; done"
 
 
+def _written(entry: ReproduceEntry, args: str, quoted: Callable[[str], str]) -> str:
+    """A command; `quoted` gives what the shell is given for an argument."""
+    return " ".join([_begun(entry), *map(quoted, shlex.split(args))])
+
+
+def _begun(entry: ReproduceEntry) -> str:
+    return shlex.join([*entry.interpreter.split(), entry.script])
+
+
 def _looped(word: str, levels: Mapping[str, str], loops: Mapping[str, str]) -> str:
     """One argument, quoted, in which the shell puts its variables for the levels of the axes."""
     parts = []
     for place, part in enumerate(PLACEHOLDER.split(word)):
-        # Names of factors are at the odd places.
-        if place % 2 == 0:
-            parts.append(("", part))
-        elif part in loops:
-            parts.append((loops[part], ""))
-        else:
-            parts.append(("", levels[part]))
+        named = place % 2 == 1  # Names of factors are at the odd places.
+        parts.append((loops.get(part, ""), levels.get(part, "")) if named else ("", part))
     found = ""
     for variable, texts in groupby(parts, lambda part: part[0]):
         text = "".join(text for _, text in texts)
@@ -282,7 +283,7 @@ def command_parts(grid: Grid, rows: Sequence[Level]) -> list[Any]:
     if study.reproduce is None or grid.aggregate:
         return []
     levels = _facets(grid)
-    parts: list[Any] = [f"python {shlex.quote(study.reproduce.script)}"]
+    parts: list[Any] = [_begun(study.reproduce)]
     for word in shlex.split(study.reproduce.args):
         names = set(PLACEHOLDER.findall(word))
         along_x = [{study.x.id: level.key} for level in study.x.levels]

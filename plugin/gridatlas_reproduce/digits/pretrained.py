@@ -9,7 +9,7 @@ from typing import Any
 from gridatlas.meter import duration
 from gridatlas_reproduce.digits.grpo import Grpo
 from gridatlas_reproduce.kv.memory import GIB, shape_of
-from gridatlas_reproduce.kv.models import ModelChoice, Reaching, load_config
+from gridatlas_reproduce.kv.models import ModelChoice, load_config, reaching
 from gridatlas_reproduce.runner.errors import CannotRun
 
 RATE = 1e-6
@@ -48,7 +48,7 @@ def load_start(choice: ModelChoice) -> tuple[Any, Any]:
 
     load_config(choice)
     given = {"revision": choice.revision or "main"}
-    with Reaching("model", choice.source, "--pretrained"):
+    with reaching("model", choice.source, "--pretrained"):
         model = AutoModelForCausalLM.from_pretrained(choice.source, dtype="auto", **given)
         return model, AutoTokenizer.from_pretrained(choice.source, **given)
 

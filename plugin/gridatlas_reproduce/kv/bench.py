@@ -12,22 +12,24 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import linear_regression, median
 from typing import TYPE_CHECKING, Any
 
-from gridatlas_reproduce.kv.batches import USED, gpu_memory, slots_for
+from gridatlas.meter import duration
 from gridatlas_reproduce.kv.continuous import SlotDecoder
-from gridatlas_reproduce.kv.memory import SPARE, shape_of
+from gridatlas_reproduce.kv.cost import COPIED, GPU, LEAST_STEP, SLOWER, least_seconds, mean_cache
+from gridatlas_reproduce.kv.memory import SPARE, USED, gpu_memory, shape_of, slots_for
 from gridatlas_reproduce.kv.models import WIDTHS
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas_reproduce.kv.sampling import Sampling, drawn
-from gridatlas_reproduce.kv.scorers import Scorer, new_scorer
-from gridatlas_reproduce.kv.selection import Budget, select
-from gridatlas_reproduce.kv.slots import Reading, SlotCache, slot_attention, varlen_error
+from gridatlas_reproduce.kv.selection import Budget, Scorer, new_scorer, select
+from gridatlas_reproduce.kv.slots import Reading, SlotCache, slot_pass, varlen_error
 from gridatlas_reproduce.kv.tasks import Ends, Task
 from gridatlas_reproduce.runner.devices import choose_device
-from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.errors import CannotRun, readable
 from gridatlas_reproduce.runner.files import indented, write_atomic
 from gridatlas_reproduce.runner.records import SettingsDiffer
 from gridatlas_reproduce.runner.runs import differences, environment, gpu_state, utc_now
@@ -103,10 +105,6 @@ class Bench:
         copied = 1 / shape.layers if point.get("arm") == "dynamic" else 0
         return float(shape.weight_bytes(width) + bytes_of_caches * (1 + copied) + SPARE)
 
-    def settings(self) -> dict[str, Any]:
-        """For the file."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-
 
 def config_of(shape: str) -> Any:
     """The transformers configuration of a shape."""
@@ -150,7 +148,7 @@ def measure(
             "a GPU: figures of a CPU say nothing about decoding on one",
             "run it with --device cuda, or try it with --shape tiny --device cpu",
         )
-    why = varlen_error(device, getattr(torch, bench.dtype))
+    why = varlen_error(device, bench.dtype)
     report(f"varlen_attn can't be taken: {why}" if why else "varlen_attn is there, and right")
     arms = ARMS if why is None else ("grouped", "dynamic")
     record = _recorded(bench, folder)
@@ -197,39 +195,32 @@ class Measuring:
         import torch
 
         with torch.inference_mode():
-            if point["part"] != "step":
-                found: dict[str, Any] = getattr(self, f"_{point['part']}")()
-                return found
-            rows, cache = point["rows"], point["cache"]
-            dynamic = point["arm"] == "dynamic"
-            step = (
-                self._dynamic(self.model, rows, cache)
-                if dynamic
-                else self._slots(point["arm"], rows, cache)
-            )
-            times = [self._ms(lambda: step(1)) for _ in range(self.bench.steps + 3)][3:]
-        return {"ms": _rounded(median(times)), "least": _rounded(min(times))}
+            found: dict[str, Any] = getattr(self, f"_{point['part']}")(point)
+        return {k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in found.items()}
 
     # --- parts ------------------------------------------------------------------------------------
 
-    def _error(self) -> dict[str, Any]:
+    def _step(self, point: Point) -> dict[str, Any]:
+        """Milliseconds of a step."""
+        made = self._dynamic if point["arm"] == "dynamic" else self._slots
+        step = made(point["arm"], point["rows"], point["cache"])
+        times = [self._ms(lambda: step(1)) for _ in range(self.bench.steps + 3)][3:]
+        return {"ms": median(times), "least": min(times)}
+
+    def _error(self, point: Point) -> dict[str, Any]:
         """Slots and the unbatched path beside full precision, over forced tokens."""
         exact = copy.deepcopy(self.model).float()
-        paths = {
-            "exact": self._dynamic(exact, 1, PROMPT),
-            "unbatched": self._dynamic(self.model, 1, PROMPT),
-            "slots": self._slots(self.reading, 4, PROMPT),
-        }
-        found = {name: self._forced(step) for name, step in paths.items()}
-        wanted = found.pop("exact")
-        content = {"largest_logit": _rounded(float(wanted.abs().max()))}
-        for name, logits in found.items():
-            content[f"{name}_error"] = _rounded(float((logits - wanted).abs().max()))
+        wanted = self._forced(self._dynamic("dynamic", 1, PROMPT, exact))
+        content = {"largest_logit": float(wanted.abs().max())}
+        steps = (self._dynamic("dynamic", 1, PROMPT), self._slots(self.reading, 4, PROMPT))
+        for name, step in zip(("unbatched", "slots"), steps, strict=True):
+            logits = self._forced(step)
+            content[f"{name}_error"] = float((logits - wanted).abs().max())
             same = (logits.argmax(dim=-1) == wanted.argmax(dim=-1)).float().mean()
-            content[f"{name}_argmax_equal"] = _rounded(float(same))
+            content[f"{name}_argmax_equal"] = float(same)
         return content
 
-    def _neighbours(self) -> dict[str, Any]:
+    def _neighbours(self, point: Point) -> dict[str, Any]:
         """Whether a sample's logits are the same, bit by bit, beside other samples."""
         rows = max(self.bench.rows)
         first, other = (
@@ -238,7 +229,7 @@ class Measuring:
         same = int((first == other).all(dim=1).sum())
         return {"in_batch": rows, "tokens": len(first), "equal_bitwise": same}
 
-    def _prune(self) -> dict[str, Any]:
+    def _prune(self, point: Point) -> dict[str, Any]:
         """One prune; and one beginning that is copied, and put into a row."""
         import torch
 
@@ -247,26 +238,20 @@ class Measuring:
         scores = torch.rand(BUDGET.trigger, device=self.device)
         fork = self._ms(lambda: cache.fill(1, *cache.taken(0)))
         prune = self._ms(lambda: cache.compact(0, select(scores, scores > 1, scores > 1, BUDGET)))
-        return {"prune_ms": _rounded(prune), "fork_ms": _rounded(fork)}
+        return {"prune_ms": prune, "fork_ms": fork}
 
-    def _scheduler(self) -> dict[str, Any]:
+    def _scheduler(self, point: Point) -> dict[str, Any]:
         """The real batch for a while, on a small scale: busy rows, and what stops them."""
         budgets = [
             Budget(w, Decimal(r) / 10, 600) for w in (60, 120, 240, 360) for r in range(1, 6)
         ]
         vocabulary, rows = self.model.config.vocab_size, max(self.bench.rows)
-        sampling = Sampling(max_new_tokens=2000)
+        room, sampling = slots_for(PROMPT + 600), Sampling(max_new_tokens=2000)
         ends = Ends(-1, frozenset(range(0, vocabulary, 1000)))
         decoder = SlotDecoder(
-            self.model,
-            self.scorer,
-            rows,
-            slots_for(PROMPT + 600),
-            sampling,
-            ends,
-            reading=self.reading,
+            self.model, self.scorer, rows, room, sampling, ends, reading=self.reading
         )
-        spent = {"_fork": 0.0, "_start_tail": 0.0, "_prune": 0.0, "_prefilled": 0.0}
+        spent = dict.fromkeys(("_fork", "_start_tail", "_prune", "_prefilled"), 0.0)
         for name in spent:
             setattr(decoder, name, self._timed(name, getattr(decoder, name), spent))
         endless = (
@@ -283,12 +268,12 @@ class Measuring:
             list(decoder._step(endless))
         return {
             "in_batch": rows,
-            "seconds": _rounded(seconds),
-            "busy": _rounded(min(decoder.drawn / max(decoder.passes * rows, 1), 1)),
-            "forks": _rounded((spent["_fork"] + spent["_start_tail"]) / seconds),
-            "prunes": _rounded(spent["_prune"] / seconds),
-            "prefills": _rounded(spent["_prefilled"] / seconds),
-            "tokens_per_second": _rounded(decoder.drawn / seconds),
+            "seconds": seconds,
+            "busy": min(decoder.drawn / max(decoder.passes * rows, 1), 1.0),
+            "forks": (spent["_fork"] + spent["_start_tail"]) / seconds,
+            "prunes": spent["_prune"] / seconds,
+            "prefills": spent["_prefilled"] / seconds,
+            "tokens_per_second": decoder.drawn / seconds,
         }
 
     # --- helpers ----------------------------------------------------------------------------------
@@ -321,17 +306,7 @@ class Measuring:
         uniform = torch.full((rows,), 0.5, dtype=torch.float64)
 
         def step(token: int) -> Tensor:
-            mask = cache.begin(cache.lengths)
-            with slot_attention(self.model, reading):
-                hidden = self.model.model(
-                    input_ids=torch.full((rows, 1), token, device=self.device),
-                    attention_mask=mask,
-                    position_ids=cache.own,
-                    cache_position=cache.own[0],
-                    past_key_values=cache,
-                    use_cache=True,
-                    slot_cache=cache,
-                ).last_hidden_state[:, -1]
+            hidden = slot_pass(self.model, cache, reading, [token] * rows, cache.lengths)
             self.scorer(hidden, cache.own[:, 0], cache.own[:, 0])
             logits: Tensor = self.model.lm_head(hidden)
             drawn(logits, uniform, Sampling())
@@ -340,11 +315,12 @@ class Measuring:
 
         return step
 
-    def _dynamic(self, model: Any, rows: int, length: int) -> Step:
+    def _dynamic(self, arm: str, rows: int, length: int, other: Any = None) -> Step:
         """A step of transformers' own cache; without a mask, for all rows are equally long."""
         import torch
         from transformers import DynamicCache
 
+        model = other or self.model
         cache = DynamicCache(config=model.config)
         for layer, pair in enumerate(zip(*self._tokens_of(length), strict=True)):
             keys, values = (
@@ -384,14 +360,10 @@ class Measuring:
         return 1000 * (now() - began)
 
 
-def _rounded(number: float) -> float:
-    return float(f"{number:.4g}")
-
-
 def _recorded(bench: Bench, folder: Path) -> dict[str, Any]:
     """The file's content, or that of a new one."""
     now, path = environment(), folder / FILE
-    fresh = {"format": 3, "settings": bench.settings(), "started": utc_now(), **now}
+    fresh = {"format": 3, "settings": asdict(bench), "started": utc_now(), **now}
     if not path.exists():
         return {**fresh, "gpu_state": gpu_state(), "left_out": [], "results": []}
     record = read_bench(folder)
@@ -409,15 +381,106 @@ def read_bench(folder: Path) -> dict[str, Any]:
         CannotRun: For a file that can't be read.
     """
     path = folder / FILE
-    try:
+    with readable(path, "what bench_kv.py wrote", "remove it, or name another folder"):
         record: dict[str, Any] = json.loads(path.read_bytes())
         if record["format"] != 3 or not isinstance(record["results"], list):
             raise ValueError("it is of another format")
-        assert {"settings", "gpu", "packages"} <= record.keys()
-    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error!r}",
-            "what bench_kv.py wrote",
-            "remove it, or name another folder",
-        ) from error
+        _ = [record[key] for key in ("settings", "gpu", "packages")]
     return record
+
+
+NEW_TOKENS = 16_384
+
+
+def plan_of(bench: Bench) -> list[str]:
+    """Points, time and the computed limits, for a GPU of 80 GB; line by line."""
+    least = partial(least_seconds, config_of(bench.shape), WIDTHS[bench.dtype])
+    moved = dict.fromkeys(ARMS, 1) | {"dynamic": COPIED}
+    points = bench.points()
+    steps = [p for p in points if p["part"] == "step" and bench.needed(p) <= GPU]
+    each = [least(p["rows"], p["cache"], moved[p["arm"]]) for p in steps]
+    seconds = (bench.steps + 3) * sum(max(SLOWER * step, LEAST_STEP) for step in each)
+    full, pruned = (mean_cache(PROMPT, NEW_TOKENS, budget) for budget in (None, BUDGET))
+    lines = [
+        f"{len(steps)} of {len(points) - 4} points fit into 80 GB, {bench.steps} steps each; "
+        "4 further parts",
+        f"GPU time, an estimate: {duration(seconds + bench.seconds + 60)}",
+        "Computed limits on an H100 (3.35 TB/s), full/pruned latency at window "
+        f"{BUDGET.window} and ratio {BUDGET.ratio}:",
+        f"rows  cache read once  moved {COPIED} times",
+    ]
+    for rows in bench.rows:
+        once, copied = (least(rows, full, t) / least(rows, pruned, t) for t in (1, COPIED))
+        lines.append(f"{rows:>4}  {once:>15.2f}  {copied:>13.2f}")
+    return lines
+
+
+def steps_of(record: Mapping[str, Any]) -> dict[str, dict[int, dict[int, float]]]:
+    """Milliseconds per step by arm, rows and tokens in the cache: the median of the repeats."""
+    times: dict[tuple[str, int, int], list[float]] = {}
+    for each in record["results"]:
+        if each["part"] == "step":
+            times.setdefault((each["arm"], each["rows"], each["cache"]), []).append(each["ms"])
+    found: dict[str, dict[int, dict[int, float]]] = {}
+    for (arm, rows, cache), ms in sorted(times.items()):
+        found.setdefault(arm, {}).setdefault(rows, {})[cache] = median(ms)
+    return found
+
+
+def tables(record: Mapping[str, Any]) -> list[str]:
+    """All that was measured, with the device's name; in Markdown."""
+    caches = record["settings"]["caches"]
+    gpu = (record["gpu"] or {}).get("name", "a CPU")
+    lines = [
+        f"{record['settings']['shape']}, {record['settings']['dtype']}, on {gpu}. "
+        f"varlen_attn: {record['varlen']}.",
+        "",
+        "| arm | rows | " + " | ".join(f"{cache:,}" for cache in caches) + " | full/pruned |",
+        "|---|" + "---:|" * (len(caches) + 2),
+    ]
+    for arm, by_rows in steps_of(record).items():
+        for rows, by_cache in by_rows.items():
+            cells = (f"{by_cache[c]:.2f}" if c in by_cache else "" for c in caches)
+            lines.append(f"| {arm} | {rows} | {' | '.join(cells)} | {_gain(by_cache)} |")
+    for each in record["results"]:
+        if each["part"] != "step":
+            values = ", ".join(f"{k} {v:,}" for k, v in each.items() if k != "part")
+            lines.append(f"- {each['part']}: {values}")
+    if record["missing"]:
+        lines.append(f"- {record['missing']} points are missing: the same command goes on")
+    return lines
+
+
+def _gain(by_cache: Mapping[int, float]) -> str:
+    """The full cache's time divided by the pruned one's, over a whole answer, where it is known."""
+    if len(by_cache) < 2:
+        return ""
+    full, pruned = (_at(by_cache, mean_cache(PROMPT, NEW_TOKENS, b)) for b in (None, BUDGET))
+    return f"{full / pruned:.2f}"
+
+
+def _at(by_cache: Mapping[int, float], cache: float) -> float:
+    """Milliseconds at a length, by the line through those that were measured."""
+    slope, start = linear_regression(list(by_cache), list(by_cache.values()))
+    return max(start + slope * cache, min(by_cache.values()) / 2)
+
+
+def measured_step(record: Mapping[str, Any], rows: int, cache: float) -> tuple[float, float]:
+    """Seconds of a step of slots with so many rows and tokens each, and the share of busy rows.
+
+    Raises:
+        CannotRun: Where the bench hasn't come so far.
+    """
+    steps = steps_of(record)
+    arm = steps.get("varlen") or steps.get("grouped") or {}
+    defined = {n: _at(by_cache, cache) for n, by_cache in arm.items() if len(by_cache) > 1}
+    busy = [each["busy"] for each in record["results"] if each["part"] == "scheduler"]
+    if len(defined) < 2 or not busy:
+        raise CannotRun(
+            "the bench has too few points",
+            "two numbers of rows with two lengths each, and the scheduler's part",
+            "give the bench's command again: it goes on with what is missing",
+        )
+    pairs = list(pairwise(sorted(defined.items())))
+    (low, first), (high, last) = next((p for p in pairs if rows <= p[1][0]), pairs[-1])
+    return (first + (last - first) * (rows - low) / (high - low)) / 1000, busy[0]

@@ -13,8 +13,8 @@ The first of these that finds a choice decides; of several of one kind the last 
 2. A statement: "Answer: B", "the answer is B", "B is the correct answer", "I would choose B", "so
    the muon (option B)". One that is denied, or names two letters, is none.
 3. A statement that names a choice by its text: "the answer is 3.5 eV".
-4. The last line, where it is a letter, a letter with the choice's text, or that text. A list of
-   choices isn't an answer.
+4. The last line, where it is a letter, a letter with the choice's text, or that text, or ends in a
+   letter alone, or concludes that text ("so it is 3.5 eV"). A list of choices isn't an answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _DELIMITERS = re.compile(r"\\[()\[\]]|\$|`+|(?<!\w)[*_]+(?=\S)|(?<=\S)[*_]+(?!\w
 _HEADING = re.compile(r"^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
 _SPACE = re.compile(r"\\[ ,;:!]|\\q?quad\b|~|[ \t\u00a0\u2009\u202f]+")
 _TAG = re.compile(r"</?[a-z]+>", re.IGNORECASE)
-_BRACE = re.compile(r"\\(?:f?boxed|fbox)\s*\{|(?<!\\)[{}]")
+_BRACE = re.compile(r"\\(?:f?boxed|f(?:rame)?box)\s*\{|(?<!\\)[{}]")
+_CHINESE = re.compile(r"答案\s*(?:应该|应)?\s*[是为选]?\s*[:：]?")
 _DEPTH = 10
 
 
@@ -42,6 +43,7 @@ def plain(text: str) -> str:
     for _ in range(_DEPTH):
         text = _WRAPPED.sub(r"\1", text)
     text = _DELIMITERS.sub("", _HEADING.sub("", _TAG.sub("\n", text)))
+    text = _CHINESE.sub(" answer: ", text).replace("。", ". ").replace("，", ", ")
     return _SPACE.sub(" ", text.replace("\\left", "").replace("\\right", ""))
 
 
@@ -95,30 +97,33 @@ _BARE = r"(?![\w'’^=]|-\w|\s*[→⇒])"
 _KIND = r"(?:(?:the\s+|an?\s+)?(?:only\s+)?(?:option|choice|answer|letter)\s*:?\s*)?"
 _OPTION = r"(?:(?:answer\s+)?(?:option|choice)|answer|letter)\s+"
 _LABEL = r"\b(?:answer|choice|option|solution|(?:correct|right|best|closest)\s+\w+)\b"
-_HEAD = r"\b(?:ans(?:wer)?|choice|option|solution|conclusion|verdict|selection)\b"
+_HEAD = r"\b(?:ans(?:wer)?|choice|option|solution|conclusion|verdict|select(?:ion)?)\b"
 _COLON = r"[\"”]?\s*(?:[:=→⇒]|--?|[–—]|\.(?=\s*[(\[])|\n)\s*"
 _FILL = r"(?:[^.:;!?\n]|\.(?=\d)){0,80}?"
 """Of one sentence; a number's point isn't its end."""
 _STOP = re.compile(r"[:;!?\n]|(?<!i)(?<!i\.e)\.(?!\d)")
-_BE = (
-    r"(?:is|be|was|being)\b(?:\s+(?:indeed|therefore|thus|then|clearly|hence|simply|most|likely))*"
-)
+_BE = r"(?:is|be|was|being)\b(?:\s+(?:[a-z]+ly|indeed|therefore|thus|then|hence|in\s+fact|most))*"
 _RIGHT = (
     r"(?:correct|right|best|closest|true|accurate|appropriate|valid|answer|choice|option|one|"
-    r"candidate)"
+    r"candidate|most\s+(?:plausible|likely|consistent|reasonable)(?=\s*(?:[.,;]|$)))"
 )
 _SEEMS = r"(?:is|must\s+be|has\s+to\s+be|would\s+be|should\s+be|seems|appears)"
 _BETWEEN = (
-    r"(?:\s+(?:to\s+be|the|a|an|also|thus|therefore|clearly|indeed|most|only|single|then|likely|"
-    r"plausible))*"
+    r"(?:\s+(?:to\s+be|the|a|an|also|thus|therefore|[a-z]+ly|indeed|most|single|then|plausible))*"
 )
 _CHOOSE = (
     r"(?:choose|chose|choosing|pick|select|selecting|go(?:ing)?\s+with|opt\s+for|settle\s+on|"
-    r"leav(?:es|ing)(?:\s+only)?)"
+    r"leav(?:es|ing)(?:\s+only)?|left\s+with|lean(?:ing)?\s+towards?)"
 )
 _SO = r"\b(?:therefore|thus|hence|so|but)\b"
 _FITS = r"(?:fit|match|describe|explain|agree|suit|satisfie|represent|correspond)e?s"
-_AS = r"(?:\b(?:which|that|this|it)\s+(?:is|corresponds\s+to|matches)|\bi\.e\.|\bnamely|[→⇒])"
+_MATCHES = (
+    r"\b(?:correspond|match|agree|align)(?:e?s|ing)(?:\s+(?:[a-z]+ly|best))?(?:\s+(?:to|with))?"
+)
+_AS = (
+    r"(?:\b(?:which|that|this|it)(?:\s+(?:value|result))?(?:\s+(?:[a-z]+ly|best|most))*\s+"
+    rf"(?:is|{_MATCHES})|,\s*(?:corresponding\s+to|matching)|\bi\.e\.|\bnamely|[→⇒])"
+)
 _NEGATED = re.compile(r"\b(?:not|never|cannot|neither|nor)\b|n['’]t\b", re.IGNORECASE)
 _EXCLUDES = re.compile(
     rf"{_NEGATED.pattern}|\b(?:rules?|ruling|ruled|exclud|eliminat|contradict|reject|discard|unlike|"
@@ -141,7 +146,7 @@ class _Rules:
     def __init__(self, letters: str) -> None:
         self.letters = letters
         own = r"(?<![\w\\'’])(?<![A-Z][-–—])[(\[{]?\s*"
-        letter = rf"{own}(?P<letter>(?-i:[{letters}]))"
+        letter = rf"{own}(?P<letter>(?-i:[{letters}])|(?<=[(\[])(?-i:[{letters.lower()}])(?=[)\]]))"
         either = rf"{own}(?P<letter>[{letters}])"
         second = rf"[(\[]?(?-i:[{letters}]){_BARE}"
         # Two letters for one answer are none.
@@ -168,9 +173,15 @@ class _Rules:
                     rf"{letter}{_BARE}[)\]]?\s+(?:{_FITS}\s(?:\w+\s+){{0,3}}best|best\s+{_FITS})\b",
                     _NEGATED,
                 ),
+                # "Only option B is consistent with it".
+                (
+                    rf"\bonly\s+(?:option|choice)\s+{letter}{_BARE}[)\]]?\s+(?!(?:is|was)\s+"
+                    rf"(?:wrong|in[a-z]+|not|false|ruled|excluded)\b)(?:{_VERBS}|remains|{_FITS})\b",
+                    _NEGATED,
+                ),
                 # "I would choose B", "so we go with (B)", "which makes B the best choice".
                 (rf"\b{_CHOOSE}\s+{_KIND}{letter}{end}", _NEGATED),
-                (rf"\bmak(?:es|ing)\s+{_KIND}{letter}[)\]]?\s+the\s+{_RIGHT}\b", _NEGATED),
+                (rf"\bmak(?:es|ing)\s+{_KIND}{letter}[)\]]?\s+(?:the\s+)?{_RIGHT}\b", _NEGATED),
                 # "Therefore, B." and nothing more in the sentence.
                 (
                     rf"(?:{_SO}|;)\s*,?\s*(?:it\s+(?:is|must\s+be)\s+|it['’]s\s+)?{_KIND}{letter}"
@@ -179,10 +190,13 @@ class _Rules:
                 ),
                 # "So it is the muon (option B)", "that is the muon, which corresponds to option B".
                 (
-                    rf"(?:{_SO}|{_LABEL}{_FILL}\s{_BE}){_FILL}[(,]\s*{_OPTION}{letter}{ends}",
+                    rf"(?:{_SO}|{_LABEL}{_FILL}\s{_BE}){_FILL}(?:[(,]|{_MATCHES})\s*{_OPTION}{letter}{ends}",
                     _EXCLUDES,
                 ),
-                (rf"{_AS}\s+{_OPTION}{letter}{ends}(?!\s*\?)", _EXCLUDES),
+                (
+                    rf"{_AS}\s+{_OPTION}{letter}{ends}(?!\s*\?|[)\]]?,?\s+(?:but|only|if)\b)",
+                    _EXCLUDES,
+                ),
             )
         )
         self.corrected = re.compile(but, re.IGNORECASE)
@@ -199,8 +213,9 @@ class _Rules:
             rf"(?:(?:it\s+is|it['’]s|option|choice)\s)?[(\[{{\s]*((?-i:[{letters}]))[)\]}}.:\s]*",
             re.IGNORECASE,
         )
+        self.last = re.compile(rf"[.:!]\s+[(\[]?([{letters}])[)\]]?[.\s]*$")
         self.listed = re.compile(
-            rf"\s*(?:[-•]\s*)?(?:[(\[]([{letters}])[)\]]|([{letters}])[).:])(?:\s+\S.*)?"
+            rf"\s*(?:[-•✅✓✔☑👉➡\ufe0f]+\s*)?(?:[(\[]([{letters}])[)\]]|([{letters}])[).:])(?:\s+\S.*)?"
         )
         self.labelled = re.compile(
             rf"(?:.*{_LABEL})\s*(?:is\b)?\s*:?\s*{letter}{end}.*", re.IGNORECASE
@@ -263,14 +278,17 @@ def _rules(number: int) -> _Rules:
 _ENDS = re.compile(rf"$|[.,;:!?)](?:\s|$)|\s*[(\[—]|\s+(?:[-–]|(?:{_WORDS}|{_VERBS})\b)")
 _ARTICLE = re.compile(r"^(?:a|an|the)\s+", re.IGNORECASE)
 _TEXT_SAID = re.compile(
-    rf"(?:{_LABEL}\s*[:=]\s*|{_LABEL}{_FILL}\b{_BE}\s*:?\s*)(?P<rest>[^\n]+)",
+    rf"(?:{_LABEL}\s*[:=]\s*|{_LABEL}{_FILL}\b{_BE}\s*:?\s*(?:that\s+)?)(?P<rest>[^\n]+)",
     re.IGNORECASE,
 )
+_CONCLUDED = re.compile(rf"{_SO}{_FILL}(?:\b{_BE}|\bequals|=)\s*(?P<rest>[^\n]+)", re.IGNORECASE)
+"""In the last line only: conclusions on the way are of something else."""
 
 
 def _normal(text: str) -> str:
     """Text to compare: without markup, braces, spaces at its ends, and the sentence's end."""
-    bare = re.sub(r"\s+", " ", plain(text).replace("{", "").replace("}", "")).strip()
+    bare = re.sub(r"\\[dt]frac", r"\\frac", plain(text).replace("{", "").replace("}", ""))
+    bare = re.sub(r"\s+", " ", bare).strip()
     return _ARTICLE.sub("", bare.rstrip(".;,: "))
 
 
@@ -327,7 +345,11 @@ def _boxed(content: str, choices: Sequence[str], rules: _Rules) -> str | None:
     if bare := rules.bare.fullmatch(text) or rules.bare.fullmatch(rules.unexplained(text, choices)):
         return bare[1]
     labelled = rules.labelled.fullmatch(text)
-    return _same(text, choices) or rules.of_line(text) or (labelled["letter"] if labelled else None)
+    return (
+        _same(text, choices)
+        or rules.of_line(text)
+        or (labelled["letter"].upper() if labelled else None)
+    )
 
 
 def _last_line(text: str, choices: Sequence[str], rules: _Rules) -> str | None:
@@ -344,6 +366,11 @@ def _last_line(text: str, choices: Sequence[str], rules: _Rules) -> str | None:
     if letters[-1]:
         # The last of a list of choices, of which none is stated to be right.
         return None if set(letters) - {None, letters[-1]} else letters[-1]
+    if alone := rules.last.search(lines[-1]):
+        return alone[1]
     text, _, letter = lines[-1].rstrip("). ").rpartition("(")
     own = _same(text, choices)
-    return _same(lines[-1], choices) or (own if own == letter else None)
+    if found := _same(lines[-1], choices) or (own if own == letter else None):
+        return found
+    concluded = list(_CONCLUDED.finditer(lines[-1]))
+    return _same(concluded[-1]["rest"], choices) if concluded else None

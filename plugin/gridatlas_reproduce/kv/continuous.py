@@ -10,20 +10,79 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gridatlas_reproduce.kv.memory import room_for
-from gridatlas_reproduce.kv.prefill import State, prefilled
 from gridatlas_reproduce.kv.sampling import Sampling, drawn, uniform_numbers
-from gridatlas_reproduce.kv.scorers import Scorer
-from gridatlas_reproduce.kv.selection import Budget, select
-from gridatlas_reproduce.kv.slots import SlotCache, slot_attention
+from gridatlas_reproduce.kv.selection import Budget, Scorer, select
+from gridatlas_reproduce.kv.slots import SlotCache, slot_pass
 from gridatlas_reproduce.kv.tasks import Answer, Ends, Prefix, Prefixes, Sample, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that a sample goes on from.
+
+    Attributes:
+        keys, values: [layers, L, kv heads, d].
+        positions: [L] absolute positions of the tokens in the cache.
+        scores: [L]; 0 for the prompt, whose tokens are protected.
+        protected: [L]: tokens whose score is +∞.
+        logits: [vocabulary] after the last token.
+    """
+
+    keys: Tensor
+    values: Tensor
+    positions: Tensor
+    scores: Tensor
+    protected: Tensor
+    logits: Tensor
+
+    def selected(self, index: Tensor) -> State:
+        """Only the tokens at `index`, [kept]."""
+        place = index.to(self.keys.device)
+        keys, values = self.keys[:, place], self.values[:, place]
+        scores, protected = self.scores[index], self.protected[index]
+        return State(keys, values, self.positions[index], scores, protected, self.logits)
+
+
+def prefilled(
+    model: Any, prompt: Sequence[int], tokens: Sequence[int], scorer: Scorer, seed: int, ends: Ends
+) -> State:
+    """The state after a prompt and the first tokens of a sample, where they are known."""
+    import torch
+    from transformers import DynamicCache
+
+    device, cache = next(model.parameters()).device, DynamicCache(config=model.config)
+    scores, hidden = [], torch.empty(0)
+    for start, part in ((0, prompt), (len(prompt), tokens)):
+        if not part:
+            continue
+        hidden = model.model(
+            input_ids=torch.tensor([list(part)], device=device),
+            past_key_values=cache,
+            use_cache=True,
+        ).last_hidden_state[0]
+        positions = torch.arange(start, start + len(part), device=device)
+        found = scorer(hidden, positions, torch.full_like(positions, seed))
+        scores.append(found if start else torch.zeros_like(found))
+    after = torch.tensor([*prompt, *tokens], device=device) == ends.thought
+    after[: len(prompt)] = False
+    protected = after.cumsum(dim=0) > 0
+    protected[: len(prompt)] = True
+    return State(
+        torch.stack([layer.keys[0].transpose(0, 1) for layer in cache.layers]),
+        torch.stack([layer.values[0].transpose(0, 1) for layer in cache.layers]),
+        torch.arange(len(protected), device=device),
+        torch.cat(scores),
+        protected,
+        model.lm_head(hidden[-1]).float(),
+    )
 
 
 @dataclass(slots=True)
@@ -49,13 +108,8 @@ class _Row:
         return len(self.task.prompt)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fork:
-    """A prefix that was decoded, and the cells that don't go on from it yet."""
-
-    row: _Row
-    state: State
-    left: deque[tuple[Hashable, Budget]]
+_Fork = tuple[_Row, State, deque[tuple[Hashable, Budget]]]
+"""A prefix that was decoded, and the cells that don't go on from it yet."""
 
 
 class SlotDecoder:
@@ -63,7 +117,6 @@ class SlotDecoder:
 
     Attributes:
         passes: Forward passes of the whole batch.
-        prefills: Those of prompts.
         drawn: Tokens that were drawn.
     """
 
@@ -93,7 +146,7 @@ class SlotDecoder:
         self.logits = torch.zeros(rows, model.config.vocab_size, device=self.device)
         self.tokens = [0] * rows
         self.pending: set[int] = set()
-        self.passes = self.prefills = self.drawn = 0
+        self.passes = self.drawn = 0
         self._begun: deque[tuple[_Row, State]] = deque()
         self._forks: deque[_Fork] = deque()
 
@@ -170,7 +223,6 @@ class SlotDecoder:
                 self._fork(row, self._prefilled(task, prefix.tokens, seed))
 
     def _prefilled(self, task: Task, tokens: tuple[int, ...], seed: int) -> State:
-        self.prefills += 1 + bool(tokens)
         return prefilled(self.model, task.prompt, tokens, self.scorer, seed, self.ends)
 
     def _row(self, task: Task, number: int, sample: Sample) -> _Row:
@@ -198,22 +250,15 @@ class SlotDecoder:
 
     def _start_tail(self, number: int) -> None:
         """The first cell that waits goes on from its prefix, pruned to its budget."""
-        fork = self._forks[0]
-        cell, budget = fork.left.popleft()
-        if not fork.left:
+        row, state, left = self._forks[0]
+        cell, budget = left.popleft()
+        if not left:
             self._forks.popleft()
-        state, row = fork.state, fork.row
         index = select(state.scores, state.protected, state.positions < row.prompt, budget)
         tokens = list(row.sample.tokens)
         sample = replace(row.sample, tokens=tokens, pruned_at=[len(tokens)])
-        tail = replace(
-            row,
-            sample=sample,
-            cell=cell,
-            budget=budget,
-            drawn_before=self.drawn,
-            began=time.monotonic(),
-        )
+        tail = replace(row, sample=sample, cell=cell, budget=budget)
+        tail.began, tail.drawn_before = time.monotonic(), self.drawn
         self._put(number, tail, state.selected(index))
 
     # --- rows go on -------------------------------------------------------------------------------
@@ -248,23 +293,12 @@ class SlotDecoder:
         active = [number for number, row in enumerate(self.rows) if row is not None]
         # The token that is passed has been drawn already.
         seen = [0 if r is None else r.prompt + len(r.sample.tokens) - 1 for r in self.rows]
-        mask = self.cache.begin(seen)
-        for number in active:
-            row = self.rows[number]
-            assert row is not None
-            row.thought = row.thought or self.tokens[number] == self.ends.thought
+        hidden = slot_pass(self.model, self.cache, self.reading, self.tokens, seen)
+        for row, token in zip(self.rows, self.tokens, strict=True):
+            if row is not None:
+                row.thought = row.thought or token == self.ends.thought
         thoughts = [row is not None and row.thought for row in self.rows]
         self.protected[self.cache.every, self.cache.at] = torch.tensor(thoughts).to(self.device)
-        with slot_attention(self.model, self.reading):
-            hidden = self.model.model(
-                input_ids=torch.tensor(self.tokens, device=self.device)[:, None],
-                attention_mask=mask,
-                position_ids=self.cache.own,
-                cache_position=self.cache.own[0],
-                past_key_values=self.cache,
-                use_cache=True,
-                slot_cache=self.cache,
-            ).last_hidden_state[:, -1]
         new = self.scorer(hidden, self.cache.own[:, 0], self.seeds)
         self.scores[self.cache.every, self.cache.at] = new
         self.logits = self.model.lm_head(hidden).float()
@@ -314,8 +348,8 @@ class SlotDecoder:
             self._keep_prefix(row)
         left = deque((cell, budget) for cell, budget in row.task.cells if budget is not None)
         if not room_for(self.device, 2 * state.keys.nbytes):
-            state = state.in_ram()
-        self._forks.append(_Fork(row, state, left))
+            state = replace(state, keys=state.keys.cpu(), values=state.values.cpu())
+        self._forks.append((row, state, left))
 
     def _ended(self, number: int, row: _Row) -> Iterator[Answer]:
         self._leave(number, row)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import NormalDist, fmean
 from typing import Any
 
 from gridatlas.meter import duration
-from gridatlas_reproduce.kv.batches import RESERVE
-from gridatlas_reproduce.kv.memory import GIB, Shape
+from gridatlas_reproduce.kv.memory import GIB, RESERVE, Shape, shape_of
 from gridatlas_reproduce.kv.models import WIDTHS
+from gridatlas_reproduce.kv.selection import Budget
 from gridatlas_reproduce.kv.sweep import Sweep
-from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.errors import CannotRun, readable
 from gridatlas_reproduce.runner.files import indented, strict_json, write_atomic
-from gridatlas_reproduce.runner.rows import Row
+from gridatlas_reproduce.runner.records import Row
 
+COPIED = 3
+"""How often a step moves the cache in transformers' `DynamicCache`: a copy reads and writes it, and
+attention reads the copy."""
 GPU = 80 * 10**9
 """Bytes of the GPU that an estimate without one is for."""
 PROMPT = 300
-LEAST_STEP, BANDWIDTH, SLOWER, BUSY = 0.025, 3.35e12, 2, 0.8
-"""Assumed: a step takes the time in which an H100 reads the weights and all
-caches, `SLOWER` times over, and at least `LEAST_STEP` seconds; this share of the rows is busy."""
+BANDWIDTH = 3.35e12
+"""Bytes per second of an H100's memory, by its data sheet."""
+LEAST_STEP, SLOWER, BUSY = 0.025, 2, 0.8
+"""Assumed: a step takes the time in which an H100 reads the weights and all caches, `SLOWER` times
+over, and at least `LEAST_STEP` seconds; this share of the rows is busy."""
 MEANS = {"aime24": 11_000, "aime25": 11_000, "amc23": 6_000, "gpqa_d": 7_000}
 TYPICAL = 8_000
 """Tokens of an answer, assumed; of other questions."""
@@ -31,6 +36,32 @@ SPREAD = 0.65
 """Of the logarithm of an answer's tokens, assumed."""
 _PARTS = 400
 FILE = "measured.json"
+
+
+def mean_cache(prompt: int, new_tokens: int, budget: Budget | None) -> float:
+    """Tokens in a sample's cache, the mean over its steps."""
+    length, total = prompt, 0
+    for _ in range(new_tokens):
+        length += 1
+        total += length
+        if budget is not None and length >= budget.trigger:
+            length = budget.size_after(length, prompt)
+    return total / new_tokens
+
+
+def least_seconds(config: Any, width: int, rows: int, cache: float, traffic: float = 1) -> float:
+    """The least time of a step, by the bandwidth.
+
+    Args:
+        config: Of transformers; all its weights but the table of embeddings are read.
+        width: Bytes per number.
+        cache: Tokens per row.
+        traffic: How often the caches are moved.
+    """
+    shape = shape_of(config)
+    table = 0 if config.tie_word_embeddings else config.vocab_size * config.hidden_size
+    weights = (shape.parameters - table) * width
+    return (weights + traffic * rows * cache * shape.token_bytes(width)) / BANDWIDTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +161,7 @@ def measured_rate(rows: Iterable[Sequence[Row]], questions: int) -> Rate:
 
 def keep_rate(run: Path, rate: Rate, sweep: Sweep) -> None:
     """Write a measured rate into the run's folder, for `--dry-run`."""
-    content = {
-        "tokens_per_question": rate.tokens,
-        "tokens_per_second": rate.per_second,
-        "source": rate.source,
-        "of": _of(sweep),
-    }
-    write_atomic(run / FILE, indented(content))
+    write_atomic(run / FILE, indented({"of": _of(sweep), **asdict(rate)}))
 
 
 def kept_rate(run: Path, sweep: Sweep) -> Rate | None:
@@ -146,18 +171,12 @@ def kept_rate(run: Path, sweep: Sweep) -> Rate | None:
         CannotRun: For a file that can't be read.
     """
     path = run / FILE
-    try:
-        content = strict_json(path.read_bytes())
-        if content["of"] != _of(sweep):
-            return None
-        tokens, per_second = content["tokens_per_question"], content["tokens_per_second"]
-        return Rate(float(tokens), float(per_second), str(content["source"]))
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error!r}", "what --measure wrote", "remove it"
-        ) from error
+    with readable(path, "what --measure wrote", "remove it"):
+        content = strict_json(path.read_bytes())
+        of, rate = content.pop("of"), Rate(**content)
+    return rate if of == _of(sweep) else None
 
 
 def _of(sweep: Sweep) -> dict[str, Any]:

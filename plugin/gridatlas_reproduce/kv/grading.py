@@ -13,6 +13,7 @@ cannot solve this") and concludes nothing afterwards.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import queue
 import re
@@ -27,8 +28,10 @@ from typing import Any, TextIO
 from gridatlas_reproduce.kv.choices import boxes, choice_of, meant_boxes, plain
 from gridatlas_reproduce.kv.questions import Question
 from gridatlas_reproduce.runner.errors import CannotRun
+from gridatlas_reproduce.runner.records import Row
+from gridatlas_reproduce.runner.units import seed_of
 
-GRADER = 2
+GRADER = 3
 """Of the rules below: with other rules the same texts may have other grades."""
 END_OF_THOUGHT = "</think>"
 SECONDS = 20.0
@@ -64,6 +67,7 @@ _CHOICE = re.compile(r"\([A-J]\)\s*(?=[-+\d\\])")
 _MODULUS = re.compile(r"\(?\s*\\?[pb]?mod\s*(?:\{[^{}]*\}|\d+)\s*\)?")
 _GIVES_UP = re.compile(
     r"\b(?:can(?:not|['’]t)|could(?:\s+not|n['’]t)|(?:un|not\s+)able\s+to|impossible\s+to|"
+    r"(?:not|is(?:\s+not|n['’]t))\s+possible\s+to|"
     r"(?:do(?:\s+not|n['’]t)))\s+(?:\w+\s+)?"
     r"(?:know|solve|answer|determine|find|compute|finish|decide|give|tell)\b",
     re.IGNORECASE,
@@ -195,13 +199,31 @@ class Grader:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-            for stream in (self._process.stdin, self._process.stdout):
-                if stream is not None:
-                    try:
-                        stream.close()
-                    except OSError:  # what was left to write to a process that has ended
-                        continue
+            for stream in filter(None, (self._process.stdin, self._process.stdout)):
+                # What was left to write to a process that has ended.
+                with contextlib.suppress(OSError):
+                    stream.close()
             self._process = None
+
+
+def graded(question: Question, number: int, base: int, text: str, grade: Grade, **more: Any) -> Row:
+    """The row of a text.
+
+    Args:
+        number: Of the question's sample.
+        base: Of all seeds.
+        more: What else a row notes.
+    """
+    return Row(
+        item=question.id,
+        sample=number,
+        seed=seed_of(base, question.id, number),
+        text=text,
+        prediction=grade.prediction,
+        gold=question.answer,
+        correct=grade.correct,
+        **more,
+    )
 
 
 @cache
@@ -214,11 +236,9 @@ def shared_grader() -> Grader:
 
 def _pass_on(stream: TextIO, lines: queue.SimpleQueue[str]) -> None:
     """Lines of the process as they come; an empty one at its end."""
-    try:
+    with contextlib.suppress(ValueError):  # closed
         for line in stream:
             lines.put(line)
-    except ValueError:  # closed
-        pass
     lines.put("")
 
 

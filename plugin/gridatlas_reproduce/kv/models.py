@@ -5,23 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gridatlas_reproduce.kv.memory import Shape, shape_of
+from gridatlas_reproduce.kv.memory import GIB, Shape, enough_memory, shape_of
 from gridatlas_reproduce.kv.tasks import Ends
-from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, why
 
 LEVELS = {
     "r1-qwen": "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B",
     "r1-llama": "deepseek-ai/DeepSeek-R1-Distill-Llama-8B",
 }
 """The levels of the study's factor `model`, with their ids on the hub."""
-SHAPES = {
-    "r1-qwen": Shape(7_615_616_512, 28, 4, 128),
-    "r1-llama": Shape(8_030_261_248, 32, 8, 128),
-}
+SHAPES = {"r1-qwen": Shape(7_615_616_512, 28, 4, 128), "r1-llama": Shape(8_030_261_248, 32, 8, 128)}
 """Their sizes, so that what a run takes is known without a download."""
 FAMILIES = {"llama": "Llama", "qwen2": "Qwen2"}
 """Families of models that it works with, by their configuration's `model_type`."""
@@ -145,7 +144,7 @@ def load_config(choice: ModelChoice) -> Any:
     """
     from transformers import AutoConfig
 
-    with Reaching("model", choice.source, "--model"):
+    with reaching("model", choice.source, "--model"):
         config = AutoConfig.from_pretrained(choice.source, revision=choice.revision or "main")
     check_family(config, choice.source)
     return config
@@ -166,21 +165,16 @@ def load_model(choice: ModelChoice, device: Any, dtype: str) -> Any:
 
     load_config(choice)
     logging.disable_progress_bar()
-    with Reaching("model", choice.source, "--model"):
+    with reaching("model", choice.source, "--model"):
         model = AutoModelForCausalLM.from_pretrained(
             choice.source,
             revision=choice.revision or "main",
             dtype=getattr(torch, dtype),
             attn_implementation="sdpa",
         )
-    try:
+    weights = shape_of(model.config).weight_bytes(WIDTHS[dtype]) / GIB
+    with enough_memory(f"{choice.source}: {weights:.1f} GiB for the weights"):
         return model.to(device).eval()
-    except torch.cuda.OutOfMemoryError as error:
-        raise CannotRun(
-            f"the GPU's memory ran out while {choice.source} was loaded",
-            f"{shape_of(model.config).weight_bytes(WIDTHS[dtype]) / 2**30:.1f} GiB for the weights",
-            "free the GPU of other programs, or use a larger one",
-        ) from error
 
 
 def load_tokenizer(choice: ModelChoice) -> Any:
@@ -191,7 +185,7 @@ def load_tokenizer(choice: ModelChoice) -> Any:
     """
     from transformers import AutoTokenizer
 
-    with Reaching("tokenizer", choice.source, "--model"):
+    with reaching("tokenizer", choice.source, "--model"):
         tokenizer = AutoTokenizer.from_pretrained(choice.source, revision=choice.revision or "main")
     if not tokenizer.chat_template:
         raise CannotRun(
@@ -220,22 +214,20 @@ def ends_of(model: Any, tokenizer: Any) -> Ends:
     return Ends(thought, frozenset(stop if isinstance(stop, list) else [stop]))
 
 
-class Reaching:
-    """Tells what can't be had from the hub, or from a folder, and how to fix it."""
+@contextmanager
+def reaching(what: str, name: str, option: str) -> Iterator[None]:
+    """Tells what can't be had from the hub, or from a folder, and how to fix it.
 
-    def __init__(self, what: str, name: str, option: str) -> None:
-        self.what, self.name, self.option = what, name, option
+    Raises:
+        CannotRun: In place of the hub's errors.
+    """
+    from httpx import HTTPError  # what the hub's client lets through without a network
+    from huggingface_hub.errors import GatedRepoError
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        from httpx import HTTPError  # what the hub's client lets through without a network
-        from huggingface_hub.errors import GatedRepoError
-
-        if not isinstance(error, OSError | ValueError | RuntimeError | HTTPError):
-            return
-        local = "file.jsonl" if self.option == "--data" else "./folder"
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, HTTPError) as error:
+        local = "file.jsonl" if option == "--data" else "./folder"
         cause: BaseException | None = error
         causes = []
         while cause is not None:
@@ -244,24 +236,22 @@ class Reaching:
         # Of an id that isn't there the hub says that it may be gated.
         if any(isinstance(cause, GatedRepoError) for cause in causes) or "is a gated" in str(error):
             raise CannotRun(
-                f"the {self.what} {self.name} is gated",
+                f"the {what} {name} is gated",
                 "a token of an account whose request for access was granted",
-                f"ask for access at https://huggingface.co/{_page(self.what)}{self.name}, then run "
-                f"hf auth login, or give a local copy with {self.option} {local}",
+                f"ask for access at https://huggingface.co/{_page(what)}{name}, then run "
+                f"hf auth login, or give a local copy with {option} {local}",
             ) from error
-        if Path(self.name).exists():
+        if Path(name).exists():
             raise CannotRun(
-                f"the {self.what} {self.name} can't be read: {_first_line(error)}",
-                f"a {self.what} as transformers saves it"
-                if self.option == "--model"
-                else "a data set",
-                f"correct {self.option}",
+                f"the {what} {name} can't be read: {why(error)}",
+                f"a {what} as transformers saves it" if option == "--model" else "a data set",
+                f"correct {option}",
             ) from error
         offline = " (HF_HUB_OFFLINE is set)" if _offline() else ""
         raise CannotRun(
-            f"the {self.what} {self.name} can't be had from the hub{offline}: {_first_line(error)}",
+            f"the {what} {name} can't be had from the hub{offline}: {why(error)}",
             "a connection to huggingface.co, the right id and revision",
-            f"correct them, or give a local copy: {self.option} {local}",
+            f"correct them, or give a local copy: {option} {local}",
         ) from error
 
 
@@ -271,8 +261,3 @@ def _page(what: str) -> str:
 
 def _offline() -> bool:
     return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "ON", "YES")
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gridatlas_reproduce.kv.models import Reaching
-from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
+from gridatlas_reproduce.kv.models import reaching
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, readable
 from gridatlas_reproduce.runner.files import indented, write_atomic
 
 WEIGHTS = "predictor.safetensors"
@@ -51,15 +51,12 @@ def save_predictor(
     """
     from safetensors.torch import save
 
-    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in _named(predictor)}
+    named = sorted(predictor.state_dict().items())
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in named}
     data = save(weights)
     write_atomic(folder / WEIGHTS, data)
     digest = hashlib.sha256(data).hexdigest()
     write_atomic(folder / ABOUT, indented({**about, "size": asdict(size), "sha256": digest}))
-
-
-def _named(predictor: Any) -> list[tuple[str, Any]]:
-    return sorted(predictor.state_dict().items())
 
 
 def find_predictor(name: str, revision: str | None) -> Path:
@@ -77,7 +74,7 @@ def find_predictor(name: str, revision: str | None) -> Path:
             "a revision only for a predictor on the hub",
             "leave --predictor-revision out",
         )
-    with Reaching("predictor", name, "--predictor"):
+    with reaching("predictor", name, "--predictor"):
         from huggingface_hub import hf_hub_download
 
         files = [hf_hub_download(name, file, revision=revision) for file in (ABOUT, WEIGHTS)]
@@ -95,23 +92,16 @@ def about_predictor(folder: Path, model: dict[str, Any], hidden: int) -> dict[st
         CannotRun: Where there is none, or it is of another model.
     """
     train = f"python docs/reproduce/train_predictor.py --model … --out {folder}"
-    try:
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        complete = {about[key] is not None for key in ("model", "hidden", "size", "sha256")}
-    except FileNotFoundError as error:
+    path = folder / ABOUT
+    if not path.exists():
         raise CannotRun(
             f"there is no predictor in {folder}",
             f"{WEIGHTS} and {ABOUT}, which the scorer importance needs; none is published",
             f"train one ({train}), name another folder with --predictor, or take another --scorer",
-        ) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CannotRun(
-            f"{folder / ABOUT} can't be read: {error!r}",
-            "what train_predictor.py wrote",
-            f"train it again: {train}",
-        ) from error
-    assert complete
-    of = about["model"]
+        )
+    with readable(path, "what train_predictor.py wrote", f"train it again: {train}"):
+        about: dict[str, Any] = json.loads(path.read_bytes())
+        of, _ = about["model"], [about[key] for key in ("hidden", "size", "sha256")]
     if about["hidden"] != hidden or (of.get("id"), of.get("sha256")) != (
         model["id"],
         model["sha256"],
@@ -139,16 +129,11 @@ def load_predictor(folder: Path, about: dict[str, Any], device: Any, dtype: str)
     from safetensors.torch import load
 
     path = folder / WEIGHTS
-    try:
+    expected = "the weights that train_predictor.py wrote"
+    with readable(path, expected, "train it again, or bring the file back"):
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != about["sha256"]:
             raise ValueError(f"it isn't the file that {ABOUT} speaks of")
         predictor = new_predictor(about["hidden"], PredictorSize(**about["size"]))
         predictor.load_state_dict(load(data))
-    except (OSError, ValueError, RuntimeError, TypeError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {str(error).splitlines()[0]}",
-            "the weights that train_predictor.py wrote",
-            "train it again, or bring the file back",
-        ) from error
     return predictor.to(device=device, dtype=getattr(torch, dtype)).eval()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.model.problems import quote
-from gridatlas_reproduce.kv.models import Reaching
+from gridatlas_reproduce.kv.models import reaching
 from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas_reproduce.runner.files import digest, each_line
 
@@ -117,21 +117,17 @@ def read_jsonl(path: Path) -> Data:
     Raises:
         CannotRun: For a file that can't be read, with the line.
     """
-    questions = each_line(
-        path,
-        lambda line: _question(json.loads(line)),
-        "a file with a JSON object per line",
-        "correct --data",
-        (
-            '{"id": "1", "question": "What is 6 · 7?", "answer": "42"}, and "choices": '
-            '["…", "…"] where there are some',
-            "correct the line",
-        ),
+    form = (
+        '{"id": "1", "question": "What is 6 · 7?", "answer": "42"}, and "choices": ["…", "…"] '
+        "where there are some"
     )
+    expected = "a file with a JSON object per line"
+    questions = each_line(path, _question, expected, "correct --data", (form, "correct the line"))
     return Data(_checked(questions, str(path)), path.name, None)
 
 
-def _question(content: Any) -> Question:
+def _question(line: str) -> Question:
+    content = json.loads(line)
     if not isinstance(content, dict):
         raise ValueError("it isn't a JSON object")
     for key in ("id", "question", "answer"):
@@ -191,7 +187,7 @@ def load_benchmark(level: str, revision: str | None) -> Data:
             "correct --benchmark, or give its questions: --data file.jsonl",
         )
     where = BENCHMARKS[level]
-    with Reaching("data set", where.dataset, "--data"):
+    with reaching("data set", where.dataset, "--data"):
         import datasets
         import huggingface_hub
 

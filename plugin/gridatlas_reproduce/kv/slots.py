@@ -25,23 +25,6 @@ _FAR = 2**62
 """Position of an empty slot: later than any token, so that nothing attends to it."""
 
 
-class SlotLayer:
-    """One layer's part of the cache, as far as it is read."""
-
-    def __init__(self, cache: SlotCache, layer: int) -> None:
-        self._cache, self._layer = cache, layer
-
-    @property
-    def keys(self) -> Tensor:
-        """[rows, kv heads, width, d], a view."""
-        return self._cache.keys[self._layer][:, : self._cache.width].transpose(1, 2)
-
-    @property
-    def values(self) -> Tensor:
-        """[rows, kv heads, width, d], a view."""
-        return self._cache.values[self._layer][:, : self._cache.width].transpose(1, 2)
-
-
 class SlotCache:
     """Keys and values of R rows, S slots each; what transformers' models ask of a cache.
 
@@ -66,7 +49,6 @@ class SlotCache:
         self.positions = torch.full((rows, slots), _FAR, device=device)
         self.rows, self.slots, self.width = rows, slots, min(ROUND, slots)
         self.lengths = [0] * rows
-        self.layers = [SlotLayer(self, layer) for layer in range(shape[0])]
         self.at = torch.zeros(rows, dtype=torch.long, device=device)
         self.own = self.at[:, None]
         self.every = torch.arange(rows, device=device)
@@ -98,7 +80,12 @@ class SlotCache:
         """Put a token per row, [rows, kv heads, 1, d], to a layer, and give what is read of it."""
         self.keys[layer][self.every, self.at] = keys[:, :, 0]
         self.values[layer][self.every, self.at] = values[:, :, 0]
-        return self.layers[layer].keys, self.layers[layer].values
+        return self.read(layer)
+
+    def read(self, layer: int) -> tuple[Tensor, Tensor]:
+        """What is read of a layer: two views [rows, kv heads, width, d]."""
+        keys, values = self.keys[layer][:, : self.width], self.values[layer][:, : self.width]
+        return keys.transpose(1, 2), values.transpose(1, 2)
 
     def end(self, active: Sequence[int]) -> None:
         """Count the token of the rows that aren't idle."""
@@ -196,35 +183,27 @@ def varlen_attention(
     return out.reshape(rows, 1, heads, d), None
 
 
-def _has_kernel(device: Any, dtype: Any) -> bool:
-    import torch
-
-    return device.type == "cuda" and dtype in (torch.bfloat16, torch.float16)
+def _has_kernel(device: Any, dtype: str) -> bool:
+    return device.type == "cuda" and dtype in ("bfloat16", "float16")
 
 
-def varlen_error(device: Any, dtype: Any) -> str | None:
+def varlen_error(device: Any, dtype: str) -> str | None:
     """Why the flash kernel can't be taken; None where it is there, and gives what SDPA gives."""
     import torch
 
     if not _has_kernel(device, dtype):
-        return f"it isn't there for {device.type} and {str(dtype).removeprefix('torch.')}"
+        return f"it isn't there for {device.type} and {dtype}"
     config = SimpleNamespace(
         num_hidden_layers=1, num_key_value_heads=2, head_dim=64, num_attention_heads=6
     )
-    cache = SlotCache(config, 3, 128, dtype, device)
+    cache = SlotCache(config, 3, 128, getattr(torch, dtype), device)
     numbers = torch.Generator(device).manual_seed(0)
     for tensor in (cache.keys, cache.values):
         tensor.normal_(generator=numbers)
-    query = torch.randn(3, 6, 1, 64, generator=numbers, device=device, dtype=dtype)
+    query = torch.randn(3, 6, 1, 64, generator=numbers, device=device).to(cache.keys.dtype)
     cache.lengths = [0, 40, 90]
     mask = cache.begin([0, 40, 90])
-    given = (
-        SimpleNamespace(layer_idx=0),
-        query,
-        cache.layers[0].keys,
-        cache.layers[0].values,
-        mask,
-    )
+    given = (SimpleNamespace(layer_idx=0), query, *cache.read(0), mask)
     try:
         found, _ = varlen_attention(*given, scaling=0.125, slot_cache=cache)
     except (ImportError, NotImplementedError, TypeError, ValueError, RuntimeError) as error:
@@ -234,7 +213,7 @@ def varlen_error(device: Any, dtype: Any) -> str | None:
     return None if error_found < 0.02 else f"it differs from SDPA by {error_found:.3g}"
 
 
-def fastest_reading(device: Any, dtype: Any, report: Callable[[str], None]) -> Reading:
+def fastest_reading(device: Any, dtype: str, report: Callable[[str], None]) -> Reading:
     """The fastest way of reading the slots that works here; it is told, and why."""
     why = varlen_error(device, dtype)
     report(f"slots are read with {f'SDPA; varlen_attn: {why}' if why else 'varlen_attn'}")
@@ -258,3 +237,28 @@ def slot_attention(model: Any, reading: str) -> Iterator[None]:
         yield
     finally:
         model.config._attn_implementation = before
+
+
+def slot_pass(
+    model: Any, cache: SlotCache, reading: str, tokens: Sequence[int], seen: Sequence[int]
+) -> Tensor:
+    """Pass a token of each row through the model; [rows, width] after the final norm.
+
+    Args:
+        tokens: Of each row.
+        seen: Tokens that each row has ever had before it.
+    """
+    import torch
+
+    mask = cache.begin(seen)
+    with slot_attention(model, reading):
+        hidden: Tensor = model.model(
+            input_ids=torch.tensor(tokens, device=cache.own.device)[:, None],
+            attention_mask=mask,
+            position_ids=cache.own,
+            cache_position=cache.own[0],
+            past_key_values=cache,
+            use_cache=True,
+            slot_cache=cache,
+        ).last_hidden_state
+    return hidden[:, -1]

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from gridatlas_reproduce.kv.batches import Batch, slots_for
 from gridatlas_reproduce.kv.grading import GRADER
+from gridatlas_reproduce.kv.memory import Batch, slots_for
 from gridatlas_reproduce.kv.questions import Profile
 from gridatlas_reproduce.kv.sampling import Sampling
 from gridatlas_reproduce.kv.selection import Budget, Protect
+from gridatlas_reproduce.runner.runs import differences
 from gridatlas_reproduce.runner.units import Unit, cell_of
 
 WINDOWS = (500, 1000, 2000, 3000)
@@ -52,7 +53,6 @@ class Sweep:
         del content["batch"]
         content["decoder"] = self.batch.settings()
         content["grader"] = GRADER
-        content["windows"] = list(self.windows)
         content["ratios"] = [str(ratio) for ratio in self.ratios]
         if self.scorer == "full":
             del content["windows"], content["ratios"], content["trigger"], content["protect"]
@@ -91,3 +91,30 @@ def question_of(unit: Unit) -> str:
     """The question: its cells are done together."""
     assert unit.item is not None
     return unit.item
+
+
+DEVIATIONS = {
+    "attention": "PyTorch's fused kernels compute the attention. Published: eager attention. The "
+    "function is the same; its rounding isn't.",
+    "batches": "Each answer's cache is pruned by its own length. Published: 20 answers are padded "
+    "on the left and pruned together; padding counts towards the trigger.",
+    "grader": "Our rules read the answers. Published: a hundred times or a hundredth of the right "
+    'number is right, the article "a" is option A, and thoughts that were cut off are graded.',
+    "predictor": "We train the predictor ourselves, on other questions: none is published.",
+    "seeds": "Each answer has random numbers of its own. Published: the seed starts anew with each "
+    "batch.",
+    "ties": "Where a prompt has more tokens than there are places, the earlier ones stay. "
+    "Published: it isn't defined which ones stay.",
+}
+"""By name: what differs whatever the settings are."""
+
+
+def deviations_of(sweep: Sweep) -> dict[str, str]:
+    """What of a run isn't as published, by name; settings that differ are named by themselves."""
+    names = ("scorer", "trigger", "samples", "protect", "profile", "dtype", "sampling")
+    published = Sweep(sweep.model, sweep.benchmark, batch=sweep.batch)
+    then, now = ({name: s.settings().get(name) for name in names} for s in (published, sweep))
+    pruned = ("batches", "predictor", "ties") if sweep.scorer == "full" else ()
+    return {name: text for name, text in DEVIATIONS.items() if name not in pruned} | {
+        name: f"It is {own}. Published: {other}." for name, other, own in differences(then, now)
+    }

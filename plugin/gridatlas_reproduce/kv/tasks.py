@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from gridatlas_reproduce.kv.selection import Budget
+from gridatlas_reproduce.runner.errors import readable
+from gridatlas_reproduce.runner.files import compact, strict_json, write_atomic
 
 
 @dataclass(slots=True)
@@ -84,11 +87,44 @@ class Prefix:
 
 
 class Prefixes:
-    """Prefixes that were decoded before: here none; see `prefixes.StoredPrefixes`."""
+    """The beginnings that the cells of a question share, kept in the run's folder.
+
+    A run that is gone on with, cell by cell or after a stop, passes them through the model again
+    and doesn't decode them: on a GPU another text could come out, which the other cells wouldn't
+    share. One file per question and sample, written whole; without a run nothing is kept.
+    """
+
+    def __init__(self, run: Path | None = None) -> None:
+        self.run = run
+
+    def _path(self, key: str, number: int) -> Path | None:
+        name = f"{hashlib.sha256(key.encode()).hexdigest()[:24]}-{number}.json"
+        return self.run and self.run / "prefixes" / name
 
     def find(self, key: str, number: int) -> Prefix | None:
-        """That of a sample, where it was decoded before."""
-        return None
+        """That of a sample, where the run has it.
+
+        Raises:
+            CannotRun: For a file that isn't whole.
+        """
+        path = self._path(key, number)
+        if path is None or not path.exists():
+            return None
+        expected = "the tokens that the cells of a question share, as the script wrote them"
+        fix = "remove it: they are decoded again, and may be others than those of finished cells"
+        with readable(path, expected, fix):
+            content = strict_json(path.read_bytes())
+            tokens, ended = content["tokens"], content["ended"]
+            if (content["key"], content["number"]) != (key, number) or not isinstance(ended, bool):
+                raise ValueError("it is of another sample")
+            return Prefix(tuple(int(token) for token in tokens), ended)
 
     def keep(self, key: str, number: int, prefix: Prefix) -> None:
-        """Note it, so that all cells have the same, whenever they are decoded."""
+        """Write it; of two processes that decode the same question the first one's stays.
+
+        Raises:
+            CannotRun: For a full disk, or a folder that can't be written to.
+        """
+        content = {"key": key, "number": number, **asdict(prefix)}
+        if path := self._path(key, number):
+            write_atomic(path, f"{compact(content)}\n".encode(), replace=False)

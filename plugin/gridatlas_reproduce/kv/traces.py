@@ -11,7 +11,7 @@ from gridatlas.model.problems import quote
 from gridatlas_reproduce.kv.grading import shared_grader
 from gridatlas_reproduce.kv.questions import Profile, Question, prompt_ids
 from gridatlas_reproduce.kv.training import Trace
-from gridatlas_reproduce.kv.vllm_batches import is_answer, read_answers
+from gridatlas_reproduce.kv.vllm import is_answer, read_answers
 from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage
 from gridatlas_reproduce.runner.files import each_line
 from gridatlas_reproduce.runner.records import BrokenRecord, RunFolder

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gridatlas_reproduce.kv.labels import Labelled, labelled, mapped
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.files import write_atomic
@@ -16,9 +17,110 @@ from gridatlas_reproduce.runner.files import write_atomic
 if TYPE_CHECKING:
     from torch import Tensor
 
-
+QUERIES = 256
+"""Query rows whose weights are worked out at a time."""
 CHUNK = 8192
-"""Tokens that the predictor is given at a time: a batch of traces has more than fit a GPU."""
+"""Tokens of a trace that the predictor is given at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The thought of one trace.
+
+    Attributes:
+        hidden: [tokens, width], after the final norm.
+        received: [tokens]: attention from the answer.
+    """
+
+    hidden: Tensor
+    received: Tensor
+
+
+def received(queries: Tensor, keys: Tensor) -> Tensor:
+    """[L]: what each key receives, in single precision, without what a token gives itself.
+
+    The weights' mean over heads, summed over the queries, which are those of the last keys.
+    """
+    import torch
+
+    heads, number, width = queries.shape
+    total = torch.zeros(keys.shape[1], device=keys.device)
+    places = torch.arange(keys.shape[1], device=keys.device)
+    for start in range(0, number, QUERIES):
+        part = queries[:, start : start + QUERIES].float()
+        grouped = part.reshape(len(keys), heads // len(keys), -1, width)
+        own = (keys.shape[1] - number + start) + torch.arange(part.shape[1], device=keys.device)
+        logits = torch.einsum("kgnd,kld->kgnl", grouped, keys.float()) / math.sqrt(width)
+        logits.masked_fill_(places > own[:, None], -math.inf)
+        shares = torch.softmax(logits, dim=-1).masked_fill_(places == own[:, None], 0)
+        total += shares.mean(dim=(0, 1)).sum(dim=0)
+    return total
+
+
+def attention_from_answer(model: Any, ids: Sequence[int], answer: int) -> tuple[Tensor, Tensor]:
+    """One pass over a whole trace.
+
+    As in full eager attention, whose matrix isn't kept: only the answer's rows of it are worked
+    out, layer by layer, with the diagonal set to 0.
+
+    Args:
+        ids: Prompt, thought, `</think>` and answer.
+        answer: Index of the first token after `</think>`.
+
+    Returns:
+        [tokens, width] hidden states after the final norm, and [tokens] the mean over layers,
+        heads and the answer's rows.
+    """
+    import torch
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+    rows = len(ids) - answer
+    if rows < 1:
+        raise ValueError("the trace has no answer")
+    total = torch.zeros(len(ids), device=next(model.parameters()).device)
+
+    def after(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        hidden = (kwargs["hidden_states"] if "hidden_states" in kwargs else args[0])[:, -rows:]
+        cos, sin = (part[:, -rows:] for part in kwargs["position_embeddings"])
+        queries = module.q_proj(hidden).view(1, rows, -1, module.head_dim).transpose(1, 2)
+        queries, _ = apply_rotary_pos_emb(queries, queries, cos, sin)
+        total.add_(received(queries[0], kwargs["past_key_values"].layers[module.layer_idx].keys[0]))
+
+    with torch.inference_mode(), ExitStack() as hooks:
+        for layer in model.model.layers:
+            handle = layer.self_attn.register_forward_hook(after, with_kwargs=True)
+            hooks.callback(handle.remove)
+        given = torch.tensor([list(ids)], device=total.device)
+        out = model.model(input_ids=given, use_cache=True)
+    return out.last_hidden_state[0], total / (rows * len(model.model.layers))
+
+
+def labelled(model: Any, ids: Sequence[int], prompt: int, thought_end: int) -> Labelled | None:
+    """The tokens to train on: those of the thought; None for a trace without thought or answer.
+
+    Args:
+        prompt: Number of tokens of the prompt.
+        thought_end: The token `</think>`.
+    """
+    ids = list(ids)
+    if thought_end not in ids[prompt:]:
+        return None
+    last = len(ids) - 1 - ids[::-1].index(thought_end)
+    if last == prompt or last + 1 == len(ids):
+        return None
+    hidden, found = attention_from_answer(model, ids, last + 1)
+    return Labelled(hidden[prompt:last], found[prompt:last])
+
+
+def mapped(path: Path) -> Labelled:
+    """The labels in a file of safetensors; read from the disk as they are used.
+
+    Hidden states of thousands of thoughts are hundreds of gigabytes.
+    """
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        return Labelled(file.get_tensor("hidden"), file.get_tensor("received"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +226,7 @@ def train(
         report: Given the step, their number and the loss.
     """
     import torch
+    from transformers import get_cosine_schedule_with_warmup
 
     width = found[0].hidden.shape[1]
     predictor = new_predictor(width, size, seed).to(device)
@@ -131,9 +234,7 @@ def train(
     optimiser = torch.optim.AdamW(
         predictor.parameters(), lr=how.rate, betas=how.betas, weight_decay=how.decay
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser, lambda step: _share(step, steps, how.warm_up)
-    )
+    schedule = get_cosine_schedule_with_warmup(optimiser, round(how.warm_up * steps), steps)
     order = torch.Generator().manual_seed(seed)
     step = 0
     for _ in range(how.epochs):
@@ -155,49 +256,13 @@ def _gradients(
 
     tokens = sum(len(labels.received) for labels in batch)
     total = 0.0
-    for labels in _chunks(batch):
-        wanted = target(labels.received.to(device).float(), family)
+    pairs = [(each.hidden.split(CHUNK), each.received.split(CHUNK)) for each in batch]
+    for hidden, labels in (part for pair in pairs for part in zip(*pair, strict=True)):
+        wanted = target(labels.to(device).float(), family)
         counts = torch.where((wanted >= how.low) & (wanted < how.high), how.weight, 1.0)
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            predicted = predictor(labels.hidden.to(device).float())
+            predicted = predictor(hidden.to(device).float())
         loss = ((predicted.float() - wanted) ** 2 * counts).sum() / tokens
         loss.backward()
         total += float(loss.detach())
     return total
-
-
-def _chunks(batch: Sequence[Labelled]) -> Iterator[Labelled]:
-    """The tokens of some traces, one after the other, `CHUNK` at a time."""
-    waiting: list[Labelled] = []
-    room = CHUNK
-    for labels in batch:
-        start = 0
-        while start < len(labels.received):
-            part = slice(start, start + room)
-            waiting.append(Labelled(labels.hidden[part], labels.received[part]))
-            room -= len(waiting[-1].received)
-            start = part.stop
-            if not room:
-                yield _joined(waiting)
-                waiting, room = [], CHUNK
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(parts: Sequence[Labelled]) -> Labelled:
-    import torch
-
-    return Labelled(
-        torch.cat([labels.hidden for labels in parts]),
-        torch.cat([labels.received for labels in parts]),
-    )
-
-
-def _share(step: int, steps: int, warm_up: float) -> float:
-    """The learning rate's share of its highest value."""
-    import math
-
-    up = max(round(warm_up * steps), 1)
-    if step < up:
-        return (step + 1) / up
-    return 0.5 * (1 + math.cos(math.pi * (step - up) / max(steps - up, 1)))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gridatlas_reproduce.kv.continuous import SlotDecoder
-from gridatlas_reproduce.kv.grading import Grade, shared_grader
-from gridatlas_reproduce.kv.memory import check_fits, free_memory, out_of_memory, shape_of
+from gridatlas_reproduce.kv.grading import Grade, graded, shared_grader
+from gridatlas_reproduce.kv.memory import check_fits, enough_memory, free_memory, shape_of
 from gridatlas_reproduce.kv.models import (
     WIDTHS,
     ModelChoice,
@@ -20,36 +20,25 @@ from gridatlas_reproduce.kv.models import (
     load_tokenizer,
 )
 from gridatlas_reproduce.kv.predictor import about_predictor, load_predictor
-from gridatlas_reproduce.kv.prefixes import StoredPrefixes
 from gridatlas_reproduce.kv.questions import Question, prompt_ids
-from gridatlas_reproduce.kv.scorers import new_scorer
+from gridatlas_reproduce.kv.selection import new_scorer
 from gridatlas_reproduce.kv.slots import varlen_error
 from gridatlas_reproduce.kv.sweep import Sweep, question_of
-from gridatlas_reproduce.kv.tasks import Ends, Sample, Task
+from gridatlas_reproduce.kv.tasks import Ends, Prefixes, Sample, Task
 from gridatlas_reproduce.runner.devices import choose_device
 from gridatlas_reproduce.runner.errors import CannotRun
-from gridatlas_reproduce.runner.rows import Row
+from gridatlas_reproduce.runner.records import Row
 from gridatlas_reproduce.runner.units import Unit, seed_of
 
 
 class SweepWorker:
     """Holds the model, and decodes all questions and cells that it is given in one batch."""
 
-    def __init__(
-        self,
-        sweep: Sweep,
-        questions: Mapping[str, Question],
-        seed: int,
-        model: Any,
-        tokenizer: Any,
-        predictor: Any = None,
-        run: Path | None = None,
-    ) -> None:
-        self.sweep, self.questions, self.seed = sweep, questions, seed
-        self.model, self.tokenizer, self.run = model, tokenizer, run
-        self.scorer = new_scorer(sweep.scorer, predictor)
+    def __init__(self, of: SweepFactory, model: Any, tokenizer: Any, predictor: Any) -> None:
+        self.of, self.sweep, self.model, self.tokenizer = of, of.sweep, model, tokenizer
+        self.questions = {question.id: question for question in of.questions}
+        self.scorer = new_scorer(self.sweep.scorer, predictor)
         self.ends: Ends = ends_of(model, tokenizer)
-        self.grader = shared_grader()
         self.grades: dict[tuple[str, bytes], Grade] = {}
 
     def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
@@ -58,27 +47,19 @@ class SweepWorker:
         Raises:
             CannotRun: Where the GPU's memory runs out.
         """
-        import torch
-
-        try:
+        with enough_memory("the weights and the caches", self.sweep.batch.rows):
             yield from self._work(group)
-        except torch.cuda.OutOfMemoryError as error:
-            raise out_of_memory(error, self.sweep.batch.rows) from error
 
     def _work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
         batch, sweep = self.sweep.batch, self.sweep
         units: dict[str, list[Unit]] = {}
         for unit in group:
             units.setdefault(question_of(unit), []).append(unit)
+        prefixes = Prefixes(self.of.run)
         decoder = SlotDecoder(
-            self.model,
-            self.scorer,
-            batch.rows,
-            batch.slots,
-            sweep.sampling,
-            self.ends,
+            *(self.model, self.scorer, batch.rows, batch.slots, sweep.sampling, self.ends),
             reading=batch.reading,
-            prefixes=None if self.run is None else StoredPrefixes(self.run),
+            prefixes=prefixes,
         )
         found: dict[Unit, dict[int, Sample]] = {}
         for answer in decoder.run(self._task(item, own) for item, own in units.items()):
@@ -95,7 +76,7 @@ class SweepWorker:
         return Task(
             item,
             tuple(prompt_ids(self.tokenizer, self.questions[item], self.sweep.profile)),
-            tuple(seed_of(self.seed, item, number) for number in range(self.sweep.samples)),
+            tuple(seed_of(self.of.seed, item, number) for number in range(self.sweep.samples)),
             tuple((unit, budgets[unit.cell]) for unit in units),
         )
 
@@ -106,34 +87,30 @@ class SweepWorker:
             # The end isn't part of the text; `</think>` is, special token or not.
             ids = [token for token in sample.tokens if token not in self.ends.stop]
             text = self.tokenizer.decode(ids, skip_special_tokens=False)
-            grade = self._grade(question, text)
-            rows.append(
-                Row(
-                    item=question.id,
-                    sample=number,
-                    seed=seed_of(self.seed, question.id, number),
-                    text=text,
-                    tokens=len(sample.tokens),
-                    finish=sample.finish,
-                    prediction=grade.prediction,
-                    gold=question.answer,
-                    correct=grade.correct,
-                    seconds=round(sample.seconds, 6),
-                    peak_kv_bytes=sample.peak * per_token,
-                    prunes=len(sample.pruned_at),
-                    pruned_at=sample.pruned_at,
-                    prefix=sample.prefix,
-                    refilled=sample.refilled,
-                    batch_tokens=sample.batch_tokens,
-                )
+            noted = {
+                name: getattr(sample, name)
+                for name in ("finish", "pruned_at", "prefix", "refilled", "batch_tokens")
+            }
+            row = graded(
+                question,
+                number,
+                self.of.seed,
+                text,
+                self._grade(question, text),
+                **noted,
+                tokens=len(sample.tokens),
+                seconds=round(sample.seconds, 6),
+                peak_kv_bytes=sample.peak * per_token,
+                prunes=len(sample.pruned_at),
             )
+            rows.append(row)
         return rows
 
     def _grade(self, question: Question, text: str) -> Grade:
         """The same text of several cells is graded once: all answers that end before a prune."""
         key = question.id, hashlib.sha256(text.encode()).digest()
         if key not in self.grades:
-            self.grades[key] = self.grader.grade(question, text)
+            self.grades[key] = shared_grader().grade(question, text)
         return self.grades[key]
 
 
@@ -168,28 +145,15 @@ class SweepFactory:
         tokenizer = load_tokenizer(self.choice)
         batch, width = sweep.batch, WIDTHS[sweep.dtype]
         check_fits(shape_of(config), width, batch.slots, batch.rows, free_memory(device))
-        if batch.reading == "varlen":
-            _check_varlen(device, sweep.dtype)
+        if batch.reading == "varlen" and (why := varlen_error(device, sweep.dtype)):
+            raise CannotRun(
+                f"varlen_attn can't be taken: {why}",
+                "a GPU and a PyTorch on which it works",
+                "give --reading grouped, with another --out",
+            )
         predictor = None
         if self.predictor is not None:
             about = about_predictor(self.predictor, dict(self.about), config.hidden_size)
             predictor = load_predictor(self.predictor, about, device, sweep.dtype)
         model = load_model(self.choice, device, sweep.dtype)
-        questions = {question.id: question for question in self.questions}
-        return SweepWorker(sweep, questions, self.seed, model, tokenizer, predictor, self.run)
-
-
-def _check_varlen(device: Any, dtype: str) -> None:
-    """Refuse a device whose flash kernel isn't there or isn't right.
-
-    Raises:
-        CannotRun: For such a one.
-    """
-    import torch
-
-    if why := varlen_error(device, getattr(torch, dtype)):
-        raise CannotRun(
-            f"varlen_attn can't be taken: {why}",
-            "a GPU and a PyTorch on which it works",
-            "give --reading grouped, with another --out",
-        )
+        return SweepWorker(self, model, tokenizer, predictor)

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from gridatlas.meter import Progress
+from gridatlas_reproduce.runner.engine import Pool, WorkerFactory, do_groups
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import environment, utc_now
 from gridatlas_reproduce.runner.units import Unit
-from gridatlas_reproduce.runner.work import Devices, WorkerFactory, do_groups
 
 _TICK = 1.0
 """Seconds between two looks at the records."""
@@ -41,28 +41,26 @@ def run_on_ray(
     groups: Sequence[Sequence[Unit]],
     factory: WorkerFactory,
     folder: RunFolder,
-    progress: Progress,
-    address: str | None,
-    devices: Devices,
-    retries: int,
     together: int,
+    pool: Pool,
+    progress: Progress,
 ) -> None:
     """Do all groups; see `run_units`.
 
     Raises:
         CannotRun: For no Ray, no cluster or no GPU, for a worker's own such error, and at the end
-            for a shard that failed, or was lost `retries` + 1 times.
+            for a shard that failed, or was lost `pool.retries` + 1 times.
     """
-    with connected(address) as ray:
-        present = int(ray.cluster_resources().get("GPU", 0) / devices.gpus) if devices.gpus else 1
+    with connected(pool.address) as ray:
+        present = int(ray.cluster_resources().get("GPU", 0) / pool.gpus) if pool.gpus else 1
         if not present:
             raise CannotRun(
                 "Ray knows of no GPU",
                 "a GPU for each worker",
                 "start Ray on machines with GPUs, or try it with --device cpu",
             )
-        shards = min(devices.workers or present, len(groups))
-        run = ray.remote(num_gpus=devices.gpus, num_cpus=1, max_retries=retries)(_task)
+        shards = min(pool.workers or present, len(groups))
+        run = ray.remote(num_gpus=pool.gpus, num_cpus=1, max_retries=pool.retries)(_task)
         shared = ray.put(factory)
         given = (shared, folder, together)
         left = [run.remote(groups[shard::shards], *given) for shard in range(shards)]

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, count
@@ -31,6 +31,7 @@ from gridatlas_reproduce.runner.tally import (
     manifest_as_json,
     outcomes_as_json,
     pass_at,
+    words_of,
 )
 from gridatlas_reproduce.runner.units import Cell, cell_of
 
@@ -158,7 +159,7 @@ def _counted_by_items(
         if left_out:
             notes.append(
                 f"{run.run}: {len(left_out)} of {len(run.tallies)} cells haven't {k} samples per "
-                f"item, and are left out, such as {_words(left_out[0])}"
+                f"item, and are left out, such as {words_of(left_out[0])}"
             )
         measured = run.manifest["study"]
         name = study if measured in same_runs else measured
@@ -290,8 +291,8 @@ def _lines(runs: Sequence[CollectedRun], target: _Target) -> list[Line]:
                 continue
             if tally.cell in lines:
                 raise CannotRun(
-                    f"{_words(tally.cell)} is measured by the runs {lines[tally.cell]['run']} and "
-                    f"{run.run}",
+                    f"{words_of(tally.cell)} is measured by the runs {lines[tally.cell]['run']} "
+                    f"and {run.run}",
                     "each cell once in a reading",
                     f"leave one run out, collect it into another reading, or remove "
                     f"{target.name}/{target.file} to start again",
@@ -402,13 +403,9 @@ def _differing(runs: Sequence[CollectedRun]) -> Iterator[str]:
 
 def _entry(target: _Target, label: str | None) -> Iterator[str]:
     """What `study.yml` must say for the reading to be shown."""
-    entry: Mapping[str, str] = {"id": target.reading, "file": target.file}
-    if label is not None:
-        entry = {**entry, "label": label}
-    yield ""
-    yield f"To show it, add to {target.name}/{STUDY_FILE}:"
-    yield ""
-    yield "readings:"
+    entry = {"id": target.reading, "file": target.file}
+    entry |= {} if label is None else {"label": label}
+    yield from ("", f"To show it, add to {target.name}/{STUDY_FILE}:", "", "readings:")
     if not target.source.file.readings and (target.folder / DEFAULT_TABLE).exists():
         yield f"  - {{id: cells, file: {DEFAULT_TABLE}}}"
     text = ", ".join(f"{key}: {_yaml(value)}" for key, value in entry.items())
@@ -417,7 +414,3 @@ def _entry(target: _Target, label: str | None) -> Iterator[str]:
 
 def _yaml(value: str) -> str:
     return value if _ID.fullmatch(value) else json.dumps(value, ensure_ascii=False)
-
-
-def _words(cell: Cell) -> str:
-    return join_names((f"{factor} {level}" for factor, level in cell), 20)

@@ -57,6 +57,30 @@ def not_written(path: Path, error: OSError) -> CannotRun:
     )
 
 
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError)
+"""What a file of an unexpected form raises where it is read."""
+
+
+@contextmanager
+def readable(path: Path, expected: str, fix: str) -> Iterator[None]:
+    """Tells that a file isn't there, or of another form, in what reads it while this is open.
+
+    Raises:
+        CannotRun: In place of these errors.
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        raise CannotRun(f"{path} can't be read: {why(error)}", expected, fix) from error
+
+
+def why(error: BaseException) -> str:
+    """What an error says, in one line."""
+    text = getattr(error, "strerror", None) or str(error)
+    text = f"no {text}" if isinstance(error, KeyError) else text
+    return next(iter(text.strip().splitlines()), type(error).__name__)
+
+
 @contextmanager
 def enough_space(path: Path) -> Iterator[None]:
     """Tells that the disk is full in what other packages write while this is open.

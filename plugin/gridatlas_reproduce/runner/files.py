@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from gridatlas.files.atomic import temporary_file
 from gridatlas.model.problems import quote
-from gridatlas_reproduce.runner.errors import CannotRun, not_written
+from gridatlas_reproduce.runner.errors import CannotRun, not_written, readable
 
 T = TypeVar("T")
 _COMPACT = json.JSONEncoder(
@@ -85,10 +85,8 @@ def each_line(
     Raises:
         CannotRun: With the line.
     """
-    try:
+    with readable(path, expected, correct):
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CannotRun(f"{path} can't be read: {error}", expected, correct) from error
     found = []
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -137,28 +135,14 @@ def write_atomic(path: Path, data: bytes, *, replace: bool = True) -> bool:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-            if replace:
-                os.replace(temporary, path)
-            else:
-                _give_name(temporary, path)
+            # Whoever else writes it waits for this one.
+            if path.exists() and not replace:
+                return False
+            os.replace(temporary, path)
         _sync_folder(path.parent)
-    except FileExistsError:
-        return False
     except OSError as error:
         raise not_written(path, error) from error
     return True
-
-
-def _give_name(temporary: Path, path: Path) -> None:
-    """Rename, but not over a file that is there."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if path.exists():
-            raise FileExistsError(path) from None
-        os.replace(temporary, path)
 
 
 def _sync_folder(folder: Path) -> None:

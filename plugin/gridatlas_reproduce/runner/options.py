@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,10 @@ import click
 
 from gridatlas.model.problems import join_names
 from gridatlas.model.schema import level_key
-from gridatlas_reproduce.runner.engine import Engine, Shard, run_units
+from gridatlas_reproduce.runner.engine import Pool, Shard, WorkerFactory, run_units
 from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import Manifest
 from gridatlas_reproduce.runner.units import Unit
-from gridatlas_reproduce.runner.work import Devices, WorkerFactory
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 
@@ -30,13 +29,17 @@ class RunOptions:
     seed: int
     limit: int | None
     dry_run: bool
-    engine: Engine
+    engine: str
     address: str | None
     shard: Shard | None
     only: tuple[tuple[str, str], ...]
     device: str
     workers: int | None
     retries: int
+
+    def __post_init__(self) -> None:
+        if self.address is not None and self.engine != "ray":
+            raise click.UsageError("--address is of a Ray cluster; add --engine ray")
 
     def settings(self) -> dict[str, Any]:
         """Those that determine results, for the manifest; the seed is in its `seeds`."""
@@ -71,126 +74,65 @@ class RunOptions:
         self,
         manifest: Manifest,
         units: Sequence[Unit],
-        worker_factory: WorkerFactory,
+        factory: WorkerFactory,
         key: Callable[[Unit], Hashable] | None = None,
         together: int = 1,
     ) -> RunFolder:
         """Begin the run, or go on with it, and do these of its units; see `run_units`."""
         chosen = self.chosen(units)
         folder = RunFolder.start(self.out, manifest)
-        run_units(
-            chosen,
-            worker_factory,
-            folder=folder,
-            key=key,
-            together=together,
-            engine=self.engine,
-            address=self.address,
-            shard=self.shard,
-            retries=self.retries,
-            devices=Devices(gpus=0 if self.device == "cpu" else 1, workers=self.workers),
-        )
+        pool = Pool(self.address, 0 if self.device == "cpu" else 1, self.workers, self.retries)
+        used = pool if self.engine == "ray" else None
+        run_units(chosen, factory, folder, key, shard=self.shard, together=together, pool=used)
         return folder
 
 
-class _ShardType(click.ParamType):  # type: ignore[type-arg]
-    name = "i/n"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Shard:
-        if isinstance(value, tuple):
-            return value
-        found = _SHARD.fullmatch(str(value).strip())
-        if not found or not 1 <= int(found[1]) <= int(found[2]):
-            self.fail(f'"{value}" is no part; write 1/4 for the first of four parts', param, ctx)
-        return int(found[1]), int(found[2])
+option = functools.partial(click.option, show_default=True)
+NUMBER = click.IntRange(min=1)
 
 
-class _LevelType(click.ParamType):  # type: ignore[type-arg]
-    name = "factor=level"
+def grouped(
+    record: type, name: str, options: Sequence[Callable[..., Any]]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a click command some options, in the order of its help, as one parameter.
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
-        factor, equals, level = str(value).partition("=")
-        if not (factor and equals and level):
-            self.fail(f'"{value}" names no level; write ratio=0.1', param, ctx)
-        return factor, level_key(level)
+    Args:
+        record: A dataclass with a field per option.
+        name: Of the parameter.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def called(**values: Any) -> Any:
+            chosen = {each.name: values.pop(each.name) for each in fields(record)}
+            return command(**{name: record(**chosen)}, **values)
+
+        for each in reversed(options):
+            called = each(called)
+        return called
+
+    return decorate
 
 
-def _shared_options(out: str, seed: int, device: str) -> list[Callable[..., Any]]:
-    """The options, in the order of the help."""
-    return [
-        click.option(
-            "--out",
-            type=click.Path(path_type=Path, file_okay=False),
-            default=Path(out),
-            show_default=True,
-            help="Folder of the run. An existing run is resumed.",
-        ),
-        click.option(
-            "--seed", type=int, default=seed, show_default=True, help="Base of all seeds."
-        ),
-        click.option(
-            "--limit",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Only the first N items, for a try; a run of its own.",
-        ),
-        click.option(
-            "--dry-run",
-            is_flag=True,
-            help="Print the units, tokens, memory and GPU hours expected, and run nothing.",
-        ),
-        click.option(
-            "--engine",
-            type=click.Choice(["local", "ray"]),
-            default="local",
-            show_default=True,
-            help="local: in this process. ray: a worker per GPU, on one or more machines.",
-        ),
-        click.option(
-            "--address",
-            metavar="HOST:PORT",
-            help="Of a Ray cluster, or auto; without it Ray is started on this machine.",
-        ),
-        click.option(
-            "--shard",
-            type=_ShardType(),
-            help="Only the i-th of n parts, for job arrays; all parts may share --out.",
-        ),
-        click.option(
-            "--only",
-            type=_LevelType(),
-            multiple=True,
-            help="Only cells at this level; several of one factor, or of several. Cells of one run"
-            " may be done one after the other: each command goes on with it.",
-        ),
-        click.option(
-            "--device",
-            default=device,
-            show_default=True,
-            metavar="NAME",
-            help="cuda, cuda:1, …, cpu, or auto: a GPU where there is one.",
-        ),
-        click.option(
-            "--workers",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="With --engine ray: number of workers; else one per GPU, or one on the CPU.",
-        ),
-        click.option(
-            "--retries",
-            type=click.IntRange(min=0),
-            default=3,
-            show_default=True,
-            metavar="N",
-            help="With --engine ray: how often work is tried again after a failure.",
-        ),
-    ]
+def _shard(context: click.Context, option: click.Parameter, value: str | None) -> Shard | None:
+    found = _SHARD.fullmatch((value or "").strip())
+    if value is None:
+        return None
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter(f'"{value}" is no part; write 1/4 for the first of four parts')
+    return int(found[1]), int(found[2])
+
+
+def _levels(
+    context: click.Context, option: click.Parameter, values: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for value in values:
+        factor, _, level = value.partition("=")
+        if not (factor and level):
+            raise click.BadParameter(f'"{value}" names no level; write ratio=0.1')
+        pairs.append((factor, level_key(level)))
+    return tuple(pairs)
 
 
 def run_options(
@@ -203,19 +145,31 @@ def run_options(
         seed: Default of `--seed`.
         device: Default of `--device`.
     """
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        names = RunOptions.__dataclass_fields__
-
-        @functools.wraps(command)
-        def called(**values: Any) -> Any:
-            chosen = RunOptions(**{name: values.pop(name) for name in names})
-            if chosen.address is not None and chosen.engine != "ray":
-                raise click.UsageError("--address is of a Ray cluster; add --engine ray")
-            return command(options=chosen, **values)
-
-        for option in reversed(_shared_options(out, seed, device)):
-            called = option(called)
-        return called
-
-    return decorate
+    folder = click.Path(path_type=Path, file_okay=False)
+    resumed = "Folder of the run. An existing run is resumed."
+    own = "Only the first N items, for a try; a run of its own."
+    dry = "Print the units, tokens, memory and GPU hours expected, and run nothing."
+    engine = "local: in this process. ray: a worker per GPU, on one or more machines."
+    cluster = "Of a Ray cluster, or auto; without it Ray is started on this machine."
+    part = "Only the i-th of n parts, for job arrays; all parts may share --out."
+    only = (
+        "Only cells at this level; several of one factor, or of several. Cells of one run may be "
+        "done one after the other: each command goes on with it."
+    )
+    where = "cuda, cuda:1, …, cpu, or auto: a GPU where there is one."
+    workers = "With --engine ray: number of workers; else one per GPU, or one on the CPU."
+    again = "With --engine ray: how often work is tried again after a failure."
+    options = [
+        option("--out", type=folder, default=Path(out), help=resumed),
+        option("--seed", type=int, default=seed, help="Base of all seeds."),
+        option("--limit", type=NUMBER, metavar="N", help=own),
+        option("--dry-run", is_flag=True, help=dry),
+        option("--engine", type=click.Choice(["local", "ray"]), default="local", help=engine),
+        option("--address", metavar="HOST:PORT", help=cluster),
+        option("--shard", callback=_shard, metavar="I/N", help=part),
+        option("--only", callback=_levels, multiple=True, metavar="FACTOR=LEVEL", help=only),
+        option("--device", default=device, metavar="NAME", help=where),
+        option("--workers", type=NUMBER, metavar="N", help=workers),
+        option("--retries", type=click.IntRange(min=0), default=3, metavar="N", help=again),
+    ]
+    return grouped(RunOptions, "options", options)

@@ -10,24 +10,138 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from gridatlas.data.runs import OUTCOMES
+from gridatlas.data.runs import OUTCOMES, manifest_problems
 from gridatlas.meter import report
 from gridatlas.model.problems import quote, visible
-from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, not_written
+from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, not_written, readable
 from gridatlas_reproduce.runner.files import (
+    NotStrict,
     compact,
     digest,
     indented,
     strict_json,
     write_atomic,
 )
-from gridatlas_reproduce.runner.rows import BrokenRecord, Row, rows_of
 from gridatlas_reproduce.runner.runs import Manifest, differences, flat
 from gridatlas_reproduce.runner.units import Unit, seed_of, units_of_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One graded sample.
+
+    Attributes:
+        item: The question.
+        sample: Number of the sample of this question, from 0.
+        seed: Of its random numbers; see `seed_of`.
+        text: What was generated.
+        tokens: How many tokens that is.
+        finish: `stop`, or `length` where the limit ended it.
+        prediction: The answer found in the text, or None.
+        gold: The right answer.
+        seconds: Time taken; samples made together share it. None where another program made it.
+        peak_kv_bytes: Largest KV cache of the sample, where there is one.
+        prunes: How often the cache was pruned.
+        pruned_at: Tokens drawn before each prune.
+        prefix: Hash of the tokens that the sample shares with the question's other cells.
+        refilled: Whether an earlier command decoded these, and this one passed them through the
+            model again.
+        batch_tokens: Where samples of several questions were decoded together: the tokens of all of
+            them in `seconds`, in which this one was among them.
+    """
+
+    item: str
+    sample: int
+    seed: int
+    text: str
+    tokens: int
+    finish: Literal["stop", "length"]
+    prediction: str | None
+    gold: str
+    correct: bool
+    seconds: float | None
+    peak_kv_bytes: int | None = None
+    prunes: int | None = None
+    pruned_at: list[int] | None = None
+    prefix: str | None = None
+    refilled: bool | None = None
+    batch_tokens: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As a line of the unit's file; what only some scripts note stands there where it is."""
+        content = asdict(self)
+        return {
+            key: value for key, value in content.items() if key not in _NOTED or value is not None
+        }
+
+
+_NOTED = ("pruned_at", "prefix", "refilled", "batch_tokens")
+
+
+def _types(hint: Any) -> tuple[type, ...]:
+    """What a value may be, as it stands in JSON."""
+    if isinstance(hint, UnionType):
+        return tuple(kind for part in get_args(hint) for kind in _types(part))
+    if hint is float:
+        return int, float
+    return (str,) if get_origin(hint) is Literal else (get_origin(hint) or hint,)
+
+
+_TYPES = {key: _types(hint) for key, hint in get_type_hints(Row).items()}
+_KEYS = [key for key in _TYPES if key not in _NOTED]
+
+
+class BrokenRecord(Exception):
+    """A unit's file that isn't whole, or isn't this run's; says why."""
+
+
+def rows_of(data: bytes, unit: Unit, settings: str) -> list[Row]:
+    """The rows of a unit's file.
+
+    Raises:
+        BrokenRecord: Where it isn't whole, or isn't this run's.
+    """
+    lines = data.split(b"\n")
+    if lines.pop() or len(lines) < unit.rows + 1:
+        raise BrokenRecord(f"is half-written ({max(len(lines) - 1, 0)} of {unit.rows} rows)")
+    if len(lines) > unit.rows + 1:
+        raise BrokenRecord(f"has more than its {unit.rows} rows")
+    try:
+        head, *rows = map(strict_json, lines)
+    except NotStrict as error:
+        raise BrokenRecord(f"has a line with {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise BrokenRecord("has a line that is not JSON") from error
+    if not isinstance(head, dict) or not _is_of(head.get("unit"), unit):
+        raise BrokenRecord("is of another unit")
+    if head.get("settings") != settings:
+        raise BrokenRecord("is of a run with other settings")
+    return [_row(row) for row in rows]
+
+
+def _is_of(head: Any, unit: Unit) -> bool:
+    # To Python 1 is the same as true and 1.0.
+    return bool(head == unit.as_json()) and type(head["rows"]) is int
+
+
+def _row(content: Any) -> Row:
+    if not isinstance(content, dict) or {*content} - {*_NOTED} != {*_KEYS}:
+        raise BrokenRecord(f"has a row with other than the keys {', '.join(_KEYS)}")
+    for key, value in content.items():
+        types = _TYPES[key]
+        absent = value is None and key in _NOTED
+        if absent or not isinstance(value, types) or (isinstance(value, bool) > (bool in types)):
+            raise BrokenRecord(f"has a row whose {key} is {quote(value)}")
+    return Row(**content)
+
+
+# --- run.json and plan.json -----------------------------------------------------------------------
+
 
 __all__ = ["BrokenRecord", "Over", "Row", "RunFolder", "SettingsDiffer", "Unit", "seed_of"]
 
@@ -139,22 +253,9 @@ class RunFolder:
             CannotRun: Where the file isn't there or isn't whole.
         """
         path = self.folder / PLAN_FILE
-        try:
-            units = units_of_plan(strict_json(path.read_bytes()))
-        except (
-            OSError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ) as error:
-            raise CannotRun(
-                f"{path} can't be read: {error}",
-                "the units of the run, as the script wrote them",
-                "start the run again in another folder",
-            ) from error
-        return units
+        expected = "the units of the run, as the script wrote them"
+        with readable(path, expected, "start the run again in another folder"):
+            return units_of_plan(strict_json(path.read_bytes()))
 
     def note_environment(self, environment: Mapping[str, Any], at: str) -> None:
         """Tell and record what of the machine, the packages and the code isn't as at the start."""
@@ -238,17 +339,10 @@ class RunFolder:
             CannotRun: Where the folder can't be read.
         """
         folder = self.folder / RECORDS
-        try:
-            with os.scandir(folder) as entries:
-                return frozenset(entry.name for entry in entries)
-        except FileNotFoundError:
+        if not folder.exists():
             return frozenset()
-        except OSError as error:
-            raise CannotRun(
-                f"{folder} can't be read: {error.strerror or error}",
-                "a folder that can be read",
-                "correct its permissions",
-            ) from error
+        with readable(folder, "a folder that can be read", "correct its permissions"):
+            return frozenset(os.listdir(folder))
 
     def find(self, unit: Unit, among: Collection[str] | None = None) -> list[Row] | None:
         """The rows of a unit, or None where it isn't done.
@@ -259,19 +353,14 @@ class RunFolder:
         Raises:
             BrokenRecord: Where its file isn't whole, or isn't this run's.
         """
-        name = unit.path
-        if among is not None and name not in among:
+        if among is not None and unit.path not in among:
             return None
-        try:
-            data = (self.folder / RECORDS / name).read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise CannotRun(
-                f"{self.path(unit)} can't be read: {error.strerror or error}",
-                "a file that can be read",
-                "correct its permissions",
-            ) from error
+        path = self.path(unit)
+        with readable(path, "a file that can be read", "correct its permissions"):
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                return None
         rows = rows_of(data, unit, self.settings)
         if why := self._not_of(unit, rows):
             raise BrokenRecord(why)
@@ -304,35 +393,22 @@ def _write_first(folder: Path, manifest: Manifest) -> None:
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / RUN_FILE
-    try:
+    expected = "the manifest of a run, as the script wrote it"
+    fix = "restore it, or start the run again in another folder"
+    if not path.exists():
+        fix = "name the folder that the script was given with --out"
+        raise CannotRun(f"{folder} has no {RUN_FILE}", "the folder of a run", fix)
+    with readable(path, expected, fix):
         manifest: dict[str, Any] = strict_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise CannotRun(
-            f"{folder} has no {RUN_FILE}",
-            "the folder of a run",
-            "name the folder that the script was given with --out",
-        ) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error}",
-            "the manifest of a run, as the script wrote it",
-            "restore it, or start the run again in another folder",
-        ) from error
     if not isinstance(manifest, dict) or manifest.get("format") != 1:
-        raise CannotRun(
-            f"{path} isn't a manifest of format 1",
-            "the manifest of a run, as the script wrote it",
-            "update gridatlas, or name another folder",
-        )
-    wrong = [key for key, holds in _KEYS.items() if not holds(manifest.get(key))]
-    if wrong:
-        key = wrong[0]
-        found = f"the {key} {quote(manifest[key])}" if key in manifest else f"no key {key}"
-        raise CannotRun(
-            f"{path} has {found}",
-            "the manifest of a run, as the script wrote it",
-            "restore it, or start the run again in another folder",
-        )
+        newer = "update gridatlas, or name another folder"
+        raise CannotRun(f"{path} isn't a manifest of format 1", expected, newer)
+    for problem in manifest_problems({**manifest, "cells": []}, RUN_FILE)[:1]:
+        of = "" if problem.kind == "missing-key" else f" as its {problem.column}"
+        raise CannotRun(f"{path} has {problem.found}{of}", expected, fix)
+    for key, holds in (("run", _run_id), ("hash", _text)):
+        if not holds(manifest.get(key)):
+            raise CannotRun(f"{path} has the {key} {quote(manifest.get(key))}", expected, fix)
     return manifest
 
 
@@ -351,27 +427,10 @@ def _run_id(value: Any) -> bool:
     )
 
 
-_KEYS: Mapping[str, Callable[[Any], bool]] = {
-    "run": _run_id,
-    "hash": _text,
-    "study": _text,
-    "started": _text,
-    "arguments": lambda value: isinstance(value, list) and all(isinstance(v, str) for v in value),
-    "stderr_over": lambda value: value in ("items", "units"),
-    "settings": lambda value: isinstance(value, dict),
-}
-"""What must hold of the parts of a manifest."""
-
-
 def _read_resumed(path: Path) -> dict[str, Any]:
-    try:
+    expected = "what changed when the run was resumed"
+    with readable(path, expected, "restore the file, or remove it: then it isn't reported"):
         entry: dict[str, Any] = strict_json(path.read_bytes())
         if not _text(entry["at"]):
             raise ValueError(f"at is {quote(entry['at'])}")
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise CannotRun(
-            f"{path} can't be read: {error}",
-            "what changed when the run was resumed",
-            "restore the file, or remove it: then it isn't reported",
-        ) from error
     return entry

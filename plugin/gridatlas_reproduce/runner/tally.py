@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from gridatlas.data.runs import manifest_problems
 from gridatlas.model.problems import join_names
 from gridatlas_reproduce.runner.errors import CannotRun
-from gridatlas_reproduce.runner.records import RUN_FILE, BrokenRecord, Over, Row, RunFolder
+from gridatlas_reproduce.runner.records import BrokenRecord, Over, Row, RunFolder
 from gridatlas_reproduce.runner.units import Cell, Unit
 
 EACH = 5
@@ -95,7 +94,7 @@ def collected_runs(folders: Iterable[RunFolder]) -> list[CollectedRun]:
 
 
 def _collected(folders: Sequence[RunFolder]) -> CollectedRun:
-    manifests = [_manifest(folder) for folder in folders]
+    manifests = [folder.manifest() for folder in folders]
     manifest = min(manifests, key=lambda manifest: str(manifest["started"]))
     resumed = [entry for each in manifests for entry in each["resumed"]]
     over: Over = manifest["stderr_over"]
@@ -137,23 +136,6 @@ def _solved(tally: Tally) -> Tally:
         correct=correct,
         answers=None,
     )
-
-
-def _manifest(folder: RunFolder) -> dict[str, Any]:
-    """The manifest of a folder, if it is one that can be read beside a study.
-
-    Raises:
-        CannotRun: If it isn't.
-    """
-    manifest = folder.manifest()
-    for problem in manifest_problems({**manifest, "cells": []}, RUN_FILE)[:1]:
-        has = "" if problem.kind == "missing-key" else f" as its {problem.column}"
-        raise CannotRun(
-            f"{folder.folder / RUN_FILE} has {problem.found}{has}",
-            "the manifest of a run, as the script wrote it",
-            "restore it, or start the run again in another folder",
-        )
-    return manifest
 
 
 def _rows(written: Sequence[tuple[RunFolder, Collection[str]]], unit: Unit) -> list[Row] | None:
@@ -281,7 +263,7 @@ def incomplete(run: CollectedRun, facets: Collection[str]) -> Iterator[str]:
     """
     grids: dict[str, list[Tally]] = {}
     for tally in run.tallies:
-        grids.setdefault(_words(tally.cell, facets), []).append(tally)
+        grids.setdefault(words_of(tally.cell, facets), []).append(tally)
     lines = [line for name, cells in grids.items() for line in _absent(name, cells)]
     yield from lines[:LINES]
     if len(lines) > LINES:
@@ -292,13 +274,14 @@ def _absent(grid: str, cells: Sequence[Tally]) -> Iterator[str]:
     absent = [cell for cell in cells if not cell.complete]
     if len(absent) <= EACH:
         for tally in absent:
-            yield f"{_words(tally.cell)}: {tally.done} of {tally.of} units"
+            yield f"{words_of(tally.cell)}: {tally.done} of {tally.of} units"
         return
     done, of = sum(tally.done for tally in absent), sum(tally.of for tally in absent)
     where = f"{grid}: " if grid else ""
     yield f"{where}{len(absent)} of {len(cells)} cells, with {done} of {of} units done"
 
 
-def _words(cell: Cell, factors: Collection[str] | None = None) -> str:
+def words_of(cell: Cell, factors: Collection[str] | None = None) -> str:
+    """The levels of a cell: of all factors, or of some."""
     names = (f"{name} {level}" for name, level in cell if factors is None or name in factors)
     return join_names(names, 20)

@@ -928,18 +928,9 @@
       failed("The program that draws it, explore.js, could not be loaded.");
       return;
     }
-    const study = base.replace(/(\/grids\/[^/]+\/).*/, "$1");
-    const others = (within) => {
-      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}, .ga-multiples ${LINK}`) ?? [])]
-        .map(gridOf);
-      const found = new Map(grids.map((grid) => [grid.base, grid]));
-      found.delete(base);
-      return [...found.values()].filter((grid) => grid.base.startsWith(study));
-    };
     try {
       await module.explore({
         base, title, panel: section, signal: control.signal, attempt: failures,
-        beside: others(row ?? figure.closest(".ga-gallery")), onPage: others(document),
       });
       status.remove();
     } catch (error) {

@@ -6,19 +6,23 @@ writes files with a JSON object per line, as OpenAI's batch interface has them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.model.problems import quote
+from gridatlas_reproduce.kv.grading import graded, shared_grader
 from gridatlas_reproduce.kv.models import ModelChoice
-from gridatlas_reproduce.kv.questions import Profile, Question, prompt_text
-from gridatlas_reproduce.kv.sampling import Sampling
+from gridatlas_reproduce.kv.questions import Question, prompt_text
+from gridatlas_reproduce.kv.sweep import Sweep, question_of
+from gridatlas_reproduce.runner.errors import UNREADABLE, CannotRun, readable, why
 from gridatlas_reproduce.runner.files import compact, each_line
-from gridatlas_reproduce.runner.units import seed_of
+from gridatlas_reproduce.runner.records import Row
+from gridatlas_reproduce.runner.units import Unit, seed_of
 
 URL = "/v1/chat/completions"
 ORDER = "temperature, top_k, top_p"
@@ -44,19 +48,15 @@ class VllmAnswer:
 
 
 def requests(
-    choice: ModelChoice,
-    questions: Sequence[Question],
-    samples: int,
-    sampling: Sampling,
-    profile: Profile,
-    seed: int,
+    choice: ModelChoice, questions: Sequence[Question], sweep: Sweep, seed: int
 ) -> Iterator[str]:
     """A line per answer that vLLM is to write, with a seed of its own."""
+    sampling = sweep.sampling
     for question in questions:
-        for sample in range(samples):
+        for sample in range(sweep.samples):
             body = {
                 "model": choice.source,
-                "messages": [{"role": "user", "content": prompt_text(question, profile)}],
+                "messages": [{"role": "user", "content": prompt_text(question, sweep.profile)}],
                 "temperature": sampling.temperature,
                 "top_p": sampling.top_p,
                 "top_k": sampling.top_k,
@@ -69,15 +69,14 @@ def requests(
             yield compact({"custom_id": name, "method": "POST", "url": URL, "body": body})
 
 
-def command(
-    choice: ModelChoice, dtype: str, sampling: Sampling, given: Path, answers: Path
-) -> list[str]:
+def command(choice: ModelChoice, sweep: Sweep, given: Path, answers: Path) -> list[str]:
     """The commands that answer the requests, for an environment with vLLM and a GPU."""
     revision = ["--revision", choice.revision] if choice.revision else []
     words = [
         *("vllm", "run-batch", "-i", str(given), "-o", str(answers), "--model", choice.source),
         *revision,
-        *("--dtype", dtype, "--max-model-len", str(sampling.max_new_tokens + PROMPT_ROOM)),
+        *("--dtype", sweep.dtype),
+        *("--max-model-len", str(sweep.sampling.max_new_tokens + PROMPT_ROOM)),
         *("--generation-config", "vllm"),
     ]
     return ["pip install vllm   # in an environment of its own", shlex.join(words)]
@@ -101,20 +100,14 @@ def read_answers(path: Path) -> list[VllmAnswer]:
             answer = answer_of(json.loads(line))
             if (answer.item, answer.sample) in found:
                 raise ValueError(f"{answer.item}/{answer.sample} is there twice")
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise ValueError(f"{_why(error)}: {quote(line)}") from error
+        except UNREADABLE as error:
+            raise ValueError(f"{why(error)}: {quote(line)}") from error
         found[answer.item, answer.sample] = answer
 
-    each_line(
-        path,
-        read,
-        "a file that vllm run-batch wrote",
-        "correct its name",
-        (
-            "an answer as vllm run-batch writes it, to a request of --requests",
-            "ask vLLM again, without --reasoning-parser",
-        ),
-    )
+    form = "an answer as vllm run-batch writes it, to a request of --requests"
+    again = "ask vLLM again, without --reasoning-parser"
+    wanted = "a file that vllm run-batch wrote"
+    each_line(path, read, wanted, "correct its name", (form, again))
     return list(found.values())
 
 
@@ -144,5 +137,61 @@ def answer_of(content: Any) -> VllmAnswer:
     return VllmAnswer(item, int(sample), text, int(body["usage"]["completion_tokens"]), finish)
 
 
-def _why(error: Exception) -> str:
-    return f"no {error}" if isinstance(error, KeyError) else str(error)
+def vllm_settings(sweep: Sweep, answers: Path) -> dict[str, Any]:
+    """The settings of a run whose answers are vLLM's, by the file that has them.
+
+    Raises:
+        CannotRun: For a file that can't be read.
+    """
+    with readable(answers, "a file that vllm run-batch wrote", "correct --answers"):
+        digest = hashlib.sha256(answers.read_bytes()).hexdigest()
+    return sweep.settings() | {"decoder": {"name": "vllm", "answers": digest}}
+
+
+@dataclass(frozen=True, slots=True)
+class VllmWorker:
+    """Grades vLLM's answers."""
+
+    of: VllmFactory
+    answers: Mapping[tuple[str, int], VllmAnswer]
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        """Do the units, in order."""
+        questions = {question.id: question for question in self.of.questions}
+        for unit in group:
+            question = questions[question_of(unit)]
+            yield unit, [self._row(question, number) for number in range(self.of.samples)]
+
+    def _row(self, question: Question, number: int) -> Row:
+        answer = self.answers[question.id, number]
+        grade = shared_grader().grade(question, answer.text)
+        more = {"tokens": answer.tokens, "finish": answer.finish, "seconds": None}
+        return graded(question, number, self.of.seed, answer.text, grade, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class VllmFactory:
+    """Makes the worker from a file of answers."""
+
+    path: Path
+    questions: tuple[Question, ...]
+    samples: int
+    seed: int
+
+    def __call__(self) -> VllmWorker:
+        """Read the answers.
+
+        Raises:
+            CannotRun: For a file that can't be read, or lacks an answer.
+        """
+        answers = {(answer.item, answer.sample): answer for answer in read_answers(self.path)}
+        wanted = [(each.id, number) for each in self.questions for number in range(self.samples)]
+        missing = [f"{item}/{number}" for item, number in wanted if (item, number) not in answers]
+        if missing:
+            raise CannotRun(
+                f"{self.path} has no answer {missing[0]}"
+                + (f" and {len(missing) - 1:,} others" if len(missing) > 1 else ""),
+                f"{len(wanted):,} answers: {self.samples} to each question",
+                "give vLLM the file of --requests, with the same --samples",
+            )
+        return VllmWorker(self, answers)
