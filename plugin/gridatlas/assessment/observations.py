@@ -206,6 +206,7 @@ def _factor(study: Study, factor: model.Factor) -> Factor:
         as_floats if None not in numbers else None,
         None if baseline is None else factor.place(baseline),
         frozenset(place for place, level in enumerate(factor.levels) if level.aggregate),
+        {level.label: level.in_text for level in factor.levels if level.in_text},
     )
 
 

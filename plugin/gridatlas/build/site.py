@@ -122,7 +122,7 @@ def build(
         study_writer = StudyWriter(page_cache, pool, site, data, into)
         studies = []
         about = published(data, [assessment.study for assessment in assessments.values()])
-        local = serve_cache is not None or not address
+        local = serve_cache is not None
         for study in _study_plans(
             assessments, into, page_of, cache, serve_cache, progress, about, local=local
         ):

@@ -81,6 +81,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         reproduce=file.reproduce,
         runs=runs,
         authors=file.authors,
+        terms=file.terms,
         license=file.license or "",
         roles=roles_of(file, factors, readings),
         cells=file.cells,

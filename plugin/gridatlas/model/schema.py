@@ -144,6 +144,8 @@ class Metric(Entry):
 
     name: Name
     """The name on pages and pictures."""
+    description: str = ""
+    """What it is, in a few words, for readers who don't know it."""
     column: Name = "value"
     """The column of the tables with the values."""
     unit: Unit = ""
@@ -192,6 +194,10 @@ class LevelEntry(Entry):
     """The level in the tables."""
     label: Name | None = None
     """The name on pages; the default is the id."""
+    in_text: Name | None = None
+    """What it is called within a sentence; the default is the label."""
+    description: str = ""
+    """What it is, in a few words."""
     items: int | None = Field(default=None, ge=1, le=MOST_TRIALS)
     """Number of items, such as questions; see [trials](#trials)."""
     aggregate: Aggregate | None = None
@@ -231,6 +237,8 @@ class FactorEntry(Entry):
 
     label: Name | None = None
     """The name on pages; the default is the key, with spaces for `_`."""
+    description: str = ""
+    """What it is, in a few words, for readers who don't know it."""
     unit: Unit = ""
     """The unit of its levels."""
     levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
@@ -494,6 +502,8 @@ class StudyFile(Entry):
     """The largest difference between two levels that doesn't matter, in the unit of the metric."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     """Names, units and levels of axes and facets, by column."""
+    terms: dict[Name, Text] = Field(default_factory=dict)
+    """Other words that pages [explain](#words), each with its meaning."""
     trials: Trials | None = None
     """How many trials a cell has."""
     repeats: Literal["mean"] | None = None

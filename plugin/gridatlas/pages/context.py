@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from gridatlas.analysis.said import Answer
@@ -12,6 +12,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study
 from gridatlas.pages.exports import ARCHIVE
+from gridatlas.pages.lines import lines_of
 from gridatlas.pages.trust import Trust, trust_of
 from gridatlas.table.study_table import Grid
 
@@ -66,6 +67,7 @@ def page_context(
         "answers": assessment.answers,
         "grids": shown,
         "trust": trust,
+        "lines": partial(lines_of, assessment, shown),
         "siblings": (),
         "claims": (),
     }
@@ -122,6 +124,11 @@ class LevelAnswer:
     answer: Answer | None
     page: str
     row: str
+
+    @property
+    def asserts(self) -> bool:
+        """Whether its page asserts anything."""
+        return self.answer is not None and self.answer.asserts
 
 
 def level_answers(

@@ -34,6 +34,7 @@ from gridatlas.model.format import (
     format_difference,
     format_p,
     format_value,
+    in_p,
     is_are,
     many,
     mean_decimals,
@@ -338,6 +339,7 @@ def _urlsafe(url: str) -> Markup:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "urlsafe": _urlsafe,
     "p_value": lambda p: "–" if p is None else format_p(p),
+    "in_p": in_p,
     "decimals": format_value,
     "between": between,
     "cell_method": cell_method,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.answers import overview_headline
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
@@ -338,12 +339,19 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
             "facet": facet,
             "versus": versus,
             "answer": answer,
+            "leads": _is_about(answer, facet),
             "levels_facet": facet,
             "levels": level_answers(assessment, into, facet),
         },
         edit=f"{study.id}/study.yml",
         anatomy=cache(partial(facet_anatomy, assessment, facet)),
     )
+
+
+def _is_about(answer: Answer | None, facet: Factor) -> bool:
+    """Whether an answer compares the levels of a facet."""
+    found = (*answer.assertions, *answer.compared) if answer else ()
+    return any(facet.id == of.factor for of in found[:1])
 
 
 def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
@@ -369,6 +377,7 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
             "readings": readings_behind(study, grids),
             "claims": claims_about(assessment.claims, facet, level),
             "answer": answer,
+            "own": answer != assessment.answers[""],
         },
         edit=f"{study.id}/study.yml",
         is_index=False,

@@ -40,6 +40,7 @@ from gridatlas.pages.svg import (
 )
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
+from gridatlas.pages.words import Words
 from gridatlas.table.differences import Difference
 
 CHECK_PARTS = {
@@ -54,7 +55,9 @@ PARTS = frozenset(
     (
         "switch",
         "board",
-        "chips",
+        "lines",
+        "matrix",
+        "wrong",
         "charts",
         "trust",
         "levels",
@@ -186,6 +189,8 @@ class Templates:
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}
+        if "study" in context:
+            context["terms"] = Words(context["study"])
         first = figure_anchor(plan.main_grid) if plan.main_grid else ""
         context["first_heatmap"] = first if first in seen else ""
 
