@@ -160,8 +160,8 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
     assert captions == [
         "Mean over four benchmarks with its 95 % interval, for these questions. Band: 95 % "
         "interval of the highest. The top score of 20 is partly luck: expect a little less.",
-        "Mean Pass@1 (%) at each level, from each benchmark&#39;s mean. Grey: how far one point may be "
-        "off (95 %), for these questions.",
+        "Mean Pass@1 (%) at each level, from each benchmark&#39;s mean. Grey: how far one point "
+        "may be off (95 %), for these questions.",
         "R1-Qwen minus R1-Llama, averaged over the settings that both have. Bar: 95 % interval. "
         "Blue: a clear or likely difference, adjusted for the number of tests.",
     ]

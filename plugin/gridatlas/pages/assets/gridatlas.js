@@ -420,12 +420,8 @@
   const pin = (cell, keyed) => {
     pinned = cell;
     draw();
-<<<<<<< HEAD
     state("cell", idOf(place(cell)));
-=======
-    state("card", idOf(place(cell)));
     state("with", held?.isConnected && held !== cell ? idOf(place(held)) : "");
->>>>>>> c74ca923d089c3e97af1db07ca9e02b067758a7e
     card.classList.toggle("ga-keyed", keyed);
     card.focus({ preventScroll: true });
   };
@@ -434,11 +430,7 @@
     const cell = pinned;
     const inside = card.contains(document.activeElement);
     pinned = hovered = null;
-<<<<<<< HEAD
-    state("cell", "");
-=======
-    for (const name of ["card", "with"]) state(name, "");
->>>>>>> c74ca923d089c3e97af1db07ca9e02b067758a7e
+    for (const name of ["cell", "with"]) state(name, "");
     left = at;
     if (cell && inside) cell.focus({ preventScroll: true });
     quiet = focused;
@@ -573,7 +565,6 @@
     told.textContent = template?.dataset.answer || "";
     state("show", template ? name : "");
   };
-<<<<<<< HEAD
   /** Offer the versions of each row. */
   const versions = () => {
     for (const row of document.querySelectorAll(".ga-multiples:has(> template)")) {
@@ -584,34 +575,6 @@
       for (const name of ["", ...names]) {
         const of = button(line, name || "as shown", "version");
         of.dataset.version = name;
-=======
-  /** Offer the readings that give other values than those that are shown. */
-  const readings = () => {
-    for (const gallery of document.querySelectorAll(ROWS)) {
-      if (gallery.querySelector(".ga-readings")) continue;
-      const labels = new Set();
-      for (const svg of gallery.querySelectorAll(".ga-live")) {
-        const { data, cells } = heatmap(svg);
-        if (!data.from) continue; // no values of a grid
-        for (const one of data.readings || []) {
-          const differs = (at) => {
-            const [text, value] = [entry(one.at, at), entry(data.value, at)];
-            return text != null && value != null && number(text.replace(/ .*/, "")) !== number(value);
-          };
-          if (cells.some((_, at) => differs(at))) labels.add(one.label);
-        }
-      }
-      if (!labels.size) continue;
-      const line = make("p", gallery, "Values: ", { class: "ga-readings" });
-      const legend = gallery.querySelector(".ga-legend");
-      if (legend) legend.append(line);
-      for (const label of ["", ...labels]) {
-        // The name of an only one, which may be long, is told where it is pointed at.
-        const text = label && legend && labels.size === 1 ? "second reading" : label;
-        const of = button(line, text || "as shown", "reading");
-        of.dataset.reading = label;
-        if (label) of.title = label;
->>>>>>> c74ca923d089c3e97af1db07ca9e02b067758a7e
         of.classList.add("ga-button");
         of.setAttribute("aria-pressed", String(!name));
       }
@@ -799,12 +762,8 @@
     prepare();
     versions();
     target();
-<<<<<<< HEAD
     const open = document.getElementById(asked("cell") || new URLSearchParams(location.search).get("card") || "");
-=======
-    const asked = (name) => document.getElementById(new URLSearchParams(location.search).get(name) || "");
-    const [open, first] = [asked("card"), asked("with")];
->>>>>>> c74ca923d089c3e97af1db07ca9e02b067758a7e
+    const first = document.getElementById(asked("with"));
     if (open && open.matches(CELL)) {
       unfold(open);
       if (first && first.matches(CELL)) hold(first);
@@ -885,7 +844,7 @@
   function setUp() {
     for (const [button, panel] of open) if (!panel.section.isConnected) close(button);
     const asked = new URLSearchParams(location.search).get("explore");
-    for (const line of document.querySelectorAll(".ga-multiples .ga-actions")) {
+    for (const line of document.querySelectorAll(".ga-multiples > .ga-actions")) {
       if (!line.querySelector(LINK) || line.querySelector(".ga-explore-row")) continue;
       const button = small("Explore", "open");
       button.classList.add("ga-explore-row");
