@@ -16,6 +16,7 @@ from gridatlas.model.format import many
 from gridatlas.model.schema import CHANGES
 from gridatlas.model.study import MISSING, Cell, Factor, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
+from gridatlas.pages.exports import to_svg
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.heatmaps import ONE_SCALE, signed
 from gridatlas.pages.page import page_link
@@ -154,6 +155,17 @@ def change_figures(
         Figure(delta, difference, says=signed(delta, legend), before=True),
     )
     return tuple(replace(figure, compact=True) for figure in figures)
+
+
+def differences_svg(changes: Changes) -> str:
+    """The heatmap of differences of the grid that changed most; empty where no value changed."""
+    from gridatlas.charts.render import draw_one
+
+    for study, grid in changed_grids(changes):
+        if any(cell.kind == "value" for cell in grid.cells):
+            delta = change_figures(study, grid, study.head.uncertainty.of(grid.new))[-1]
+            return to_svg(draw_one(delta.chart).svg)
+    return ""
 
 
 def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:

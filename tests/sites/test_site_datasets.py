@@ -182,10 +182,9 @@ def test_a_study_without_source_and_address_says_no_more_than_there_is(
     footer = build.page("studies/tiny/").select_one(".ga-footer")
     assert footer
     text = " ".join(footer.get_text().split())
-    # A site without an address is only looked at here: it says what the study should state.
-    assert "Licence: not stated; add license: to study.yml." in text
-    assert "Author: not stated; add authors: to study.yml." in text
-    assert "commit" not in text
+    assert "Licence: not stated. Download everything (zip)" in text
+    assert "Published" not in text
+    assert "study.yml" not in text
     assert not {"url", "license", "creator", "citation"} & _dataset(build, "studies/tiny/").keys()
     croissant, _ = _croissant(build, "tiny")
     assert [file["contentUrl"] for file in croissant["distribution"][:2]] == [

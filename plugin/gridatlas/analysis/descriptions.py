@@ -119,7 +119,7 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     population, pairs = words.population(page), compared(asked)
     return Answer(
         text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
-        much=_range(page), shows=detectable(first), surer=_enough(first),
+        much=_range(page), shows=detectable(first), surer=would_show(first, _at_largest(first)),
     )  # fmt: skip
 
 
@@ -164,21 +164,22 @@ def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
     return texts if agree else ()
 
 
-def _enough(question: Question) -> str:
-    """About how many units would show the largest difference seen."""
-    sizes = np.where(np.isfinite(question.tests.p), np.abs(question.tests.estimate), -1.0)
-    return would_show(question, int(sizes.argmax())) if sizes.max() > 0 else ""
+def _at_largest(question: Question) -> int:
+    """The contrast with the largest difference seen; −1 without one."""
+    tests = question.tests
+    sizes = np.where(np.isfinite(tests.p), np.abs(tests.estimate), -1.0)
+    if question.kind == "axis" and len(sizes) > 1:
+        sizes = np.where(tests.second == contrasts.TREND, -1.0, sizes)
+    at = int(sizes.argmax())
+    return at if sizes[at] >= 0 else -1
 
 
 def _largest(question: Question) -> str:
     """The largest difference seen of a question that isn't shown."""
     page, tests = question.design, question.tests
     label = page.factor(question.factor).label
-    sizes = np.where(np.isfinite(tests.p), np.abs(tests.estimate), -1.0)
-    if question.kind == "axis" and len(sizes) > 1:
-        sizes = np.where(tests.second == contrasts.TREND, -1.0, sizes)
-    at = int(sizes.argmax())
-    if sizes[at] < 0:
+    at = _at_largest(question)
+    if at < 0:
         return ""
     slope = tests.second[at] == contrasts.TREND
     return words.could_be(

@@ -13,6 +13,7 @@ from gridatlas.assessment.answers import grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.observations import works_in_logs
 from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
+from gridatlas.assessment.rivals import OtherReading, other_readings
 from gridatlas.assessment.uncertainty import Uncertainty
 from gridatlas.assessment.verdicts import with_verdicts
 from gridatlas.checks import StudyChecks
@@ -59,6 +60,11 @@ class Assessment:
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
         return page_answers(self.results, self.checks, self.cache, self.digest)
+
+    @cached_property
+    def others(self) -> tuple[OtherReading, ...]:
+        """Its readings that give another value than is shown somewhere."""
+        return tuple(other_readings(self.results, self.checks.results))
 
     @cached_property
     def log(self) -> bool:

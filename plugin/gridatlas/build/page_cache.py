@@ -135,7 +135,7 @@ def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Con
 
 _FROM_OUTSIDE = (
     *("script_page", "changes_page", "changed", "since", "see_also", "metrics"),
-    *("published", "local"),
+    *("published", "local", "history", "history_page"),
 )
 """Keys of a page's context that no file of its study decides."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
-from gridatlas.build.comparison import Base
+from gridatlas.build.comparison import Base, history_page
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
@@ -122,9 +123,9 @@ def build(
         study_writer = StudyWriter(page_cache, pool, site, data, into)
         studies = []
         about = published(data, [assessment.study for assessment in assessments.values()])
-        local = serve_cache is not None or not address
+        local = serve_cache is not None
         for study in _study_plans(
-            assessments, into, page_of, cache, serve_cache, progress, about, local=local
+            assessments, data, into, page_of, cache, serve_cache, progress, about, local=local
         ):
             studies.append(study)
             if base is None:  # Otherwise its pages have the changes as well.
@@ -146,6 +147,10 @@ def build(
         pages = _write(studies, plans, study_writer, writer, files, progress)
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
+    for plan in plans:
+        if told := plan.context.get("history"):
+            name = f"{GRIDS}/{plan.context['study'].id}/history.json"
+            files.add({name: json.dumps(told, ensure_ascii=False, indent=1)})
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken)
@@ -206,6 +211,7 @@ def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
 
 def _study_plans(
     assessments: Assessments,
+    data: Path,
     into: str,
     page_of: Callable[[str], str],
     cache: Path | None,
@@ -223,7 +229,8 @@ def _study_plans(
         # What the study links to may exist now, or no longer.
         others = _linked(study, assessments, into)
         by = about[study_id]
-        plan = partial(_study_plan, assessment, into, script_page, others, by, local=local)
+        history = partial(history_page, assessment, data, into, cache)
+        plan = partial(_study_plan, assessment, into, script_page, others, by, history, local=local)
         if serve_cache is None:
             yield plan()
         else:
@@ -238,10 +245,14 @@ def _study_plan(
     script_page: str,
     others: Mapping[str, Sequence[str]],
     by: Published,
+    history: Callable[[], PagePlan | None],
     *,
     local: bool,
 ) -> StudyPlan:
     plans = plan_study(assessment, into, script_page, others, by, local=local)
+    if told := history():
+        first = replace(plans[0], context={**plans[0].context, "history_page": told.path})
+        plans = [first, *plans[1:], told]
     return StudyPlan(assessment, tuple(plans), tuple(plan_embeds(assessment, into)))
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import UNTESTED
+from gridatlas.assessment.uncertainty import UNTESTED, key_of_levels
 from gridatlas.charts.binning import layout_of
-from gridatlas.charts.kinds.heatmap import (
-    Segment,
-)
+from gridatlas.charts.marks import Segment
 from gridatlas.model.study import Factor, Point, Study
-from gridatlas.table.differences import Difference, differences
+from gridatlas.table.differences import Difference, subtract
 from gridatlas.table.study_table import Grid
 
 
@@ -43,8 +42,19 @@ def assertions_named(answer: Answer | None) -> tuple[Assertion, ...]:
     return tuple(
         each
         for each in answer.assertions
-        if each.grade in ("clear", "likely") and all(_occurs(text, head) for text in each.levels)
+        if each.grade in ("clear", "likely") and _is_named(each, head)
     )
+
+
+def _is_named(of: Assertion, head: str) -> bool:
+    """Whether a headline has all levels of an assertion, of a pair on both sides of its verb."""
+    ahead, verb, behind = _VERB.split(head, maxsplit=1) if _VERB.search(head) else ("", "", "")
+    if verb and of.kind in ("pair", "block", "best"):
+        return _occurs(of.levels[0], ahead) and all(_occurs(x, behind) for x in of.levels[1:])
+    return all(_occurs(text, head) for text in of.levels)
+
+
+_VERB = re.compile(r"( beats? | ahead of )")
 
 
 def _occurs(text: str, within: str) -> bool:
@@ -159,66 +169,43 @@ def grid_tests(assessment: Assessment, grid: Grid, of_axes: bool) -> Tests:
 
 def difference_tests(assessment: Assessment, difference: Difference) -> Tests:
     """Of a difference's cells; of a mean over repeats those that differ alike in each of them."""
-    found = [_tested(assessment, difference), _tested(assessment, difference, swapped=True)]
-    known = next((test for test in found if test is not None), None)
-    if known is not None and known.cells:
-        return known
-    facet_id = assessment.study.replicates
-    parts = _parts(assessment, difference, facet_id) if facet_id else []
-    tests = [signs for part in parts if (signs := _signed(assessment, part))]
-    if not tests or len(tests) < len(parts):
-        return Tests()
-    points = [{*test} for test in tests]
-    common = frozenset.intersection(*(frozenset(of.items()) for of in tests))
-    passed = frozenset(point for point, sign in common if sign)
-    return Tests(frozenset(set.intersection(*points)), passed)
-
-
-def _tested(
-    assessment: Assessment, difference: Difference, *, swapped: bool = False
-) -> Tests | None:
-    signs = _signed(assessment, difference, swapped=swapped)
-    if signs is None:
-        return None
+    signs = _signs(assessment, difference)
+    if not signs and (facet_id := assessment.study.replicates):
+        of_parts = [_signs(assessment, of) for of in _parts(assessment, difference, facet_id)]
+        if of_parts and all(of_parts):
+            signs = {
+                point: sign if all(of.get(point) == sign for of in of_parts) else 0
+                for point, sign in of_parts[0].items()
+            }
     return Tests(frozenset(signs), frozenset(point for point, sign in signs.items() if sign))
 
 
-def _signed(
-    assessment: Assessment, difference: Difference, *, swapped: bool = False
-) -> dict[Point, int] | None:
-    """The sign of each tested cell that differs, 0 of the others; None where nothing is tested."""
-    if swapped:
-        difference = replace(difference, first=difference.second, second=difference.first)
-    try:
-        known = assessment.uncertainty.of_difference(difference)
-    except KeyError:
-        return None
-    if known.reason or not known.cells or layout_of(assessment.study) is not None:
-        return None
-    keys = difference.first.keys
-    tested = [
-        point for point, is_known in zip(keys, difference.change.defined, strict=True) if is_known
-    ]
-    return {
-        point: 0 if point not in known.significant else 1 if known.significant[point] else -1
-        for point in tested
-    }
+def _signs(assessment: Assessment, difference: Difference) -> dict[Point, int]:
+    """By tested cell the sign of its difference, 0 where none is shown; empty without a test."""
+    turned = replace(difference, first=difference.second, second=difference.first)
+    tests = assessment.uncertainty.differences
+    for of, sign in ((difference, 1), (turned, -1)):
+        known = tests.get(key_of_levels(of.first.levels, of.second.levels))
+        if known and known.cells and not known.reason and layout_of(assessment.study) is None:
+            found = known.significant
+            pairs = zip(difference.first.keys, difference.change.defined, strict=True)
+            return {
+                point: 0 if point not in found else sign if found[point] else -sign
+                for point, is_defined in pairs
+                if is_defined
+            }
+    return {}
 
 
 def _parts(assessment: Assessment, difference: Difference, facet_id: str) -> list[Difference]:
-    """The differences of single repeats that one of means is over."""
-    study, results = assessment.study, assessment.results
-    at = [facet.id for facet in study.facets].index(facet_id)
-    if not difference.second.names[at].aggregate or difference.facet is None:
+    """The differences of single repeats that one of means is over; none of a single one."""
+    at = [facet.id for facet in assessment.study.facets].index(facet_id)
+    if not difference.second.names[at].aggregate:
         return []
-    keys = [level.key for level in results.levels(facet_id) if not level.aggregate]
-    wanted = {
-        (*difference.second.levels[:at], key, *difference.second.levels[at + 1 :]) for key in keys
-    }
-    of = difference.first.levels[study.facets.index(difference.facet)]
-    place = study.facets.index(difference.facet)
-    return [
-        part
-        for part in differences(results, difference.facet)
-        if part.second.levels in wanted and part.first.levels[place] == of
-    ]
+    beside, levels = assessment.results.neighbour, assessment.results.levels(facet_id)
+    pairs = (
+        (beside(difference.second, facet_id, of.key), beside(difference.first, facet_id, of.key))
+        for of in levels
+        if not of.aggregate
+    )
+    return [subtract(b, a, difference.facet) for b, a in pairs if a and b]

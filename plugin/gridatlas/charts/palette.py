@@ -23,8 +23,6 @@ FADED = 0.55
 INK: dict[Scheme, str] = {"light": "#1b2327", "dark": "#e8edef"}
 """Of outlines and tabs."""
 PAGE: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12181b"}
-SELECTED = "#b3126b"
-"""Of what a reader points at; no mark of the data has it."""
 
 _STOPS: dict[tuple[Palette, Scheme], str] = {
     ("values", "light"): "#f0f6ee #cde3cc #97c6a8 #569e83 #237561 #0a4a3f",

@@ -52,16 +52,12 @@ from gridatlas.charts.findings import (
     is_asserted,
     outlines,
 )
-from gridatlas.charts.kinds.heatmap import (
-    CellMark,
-    Heatmap,
-    Segment,
-    Subject,
-    reading_order,
-)
+from gridatlas.charts.kinds.heatmap import Heatmap, Subject
+from gridatlas.charts.marks import CellMark, Segment, reading_order
 from gridatlas.charts.palette import ColourScale
 from gridatlas.model.format import (
     format_difference,
+    many,
     mean_decimals,
     value_with_unit,
 )
@@ -96,30 +92,34 @@ def grids_view(
     answer: Answer | None = None,
     *,
     plain: bool = False,
-    tested: bool = True,
+    shown: Sequence[Grid] = (),
 ) -> View:
     """Grids of one study side by side.
 
     Args:
         answer: What the page leads with, which the outlines are of.
         plain: Whether the colours are values in any case.
-        tested: Whether the statistics are those of these values.
+        shown: The grids that pages show, where these are another reading's: nothing of those is
+            tested, and corners are where they differ.
     """
     kind: Kind = "values" if plain else colours_of(assessment)
     scale = scale_of(assessment, kind)
     named = assertions_named(answer)
     of_axes = any({*factors_of(each)} & {*axes_of(assessment.study)} for each in named)
-    tests = [grid_tests(assessment, grid, of_axes) if tested else Tests() for grid in grids]
+    tests = [Tests() if shown else grid_tests(assessment, grid, of_axes) for grid in grids]
     every = [test for test in tests if test.cells]
     maps = [
-        _grid_map(assessment, grid, kind, scale, test, named, bool(every), len(grids))
-        for grid, test in zip(grids, tests, strict=True)
+        _grid_map(assessment, grid, kind, scale, test, named, bool(every), len(grids), beside)
+        for grid, test, beside in zip(grids, tests, shown or grids, strict=True)
     ]
     heatmaps = of_one_size(_with_large(maps, grids))
     return View(
         heatmaps,
         caption(assessment.study, grids, heatmaps, kind, tests, named),
-        tuple(_subtitle(assessment, grid) for grid in grids),
+        tuple(
+            _compared(grid, beside) if shown else _subtitle(assessment, grid)
+            for grid, beside in zip(grids, shown or grids, strict=True)
+        ),
     )
 
 
@@ -200,9 +200,10 @@ def _grid_map(
     named: Sequence[Assertion],
     some_tested: bool,
     together: int,
+    beside: Grid,
 ) -> Heatmap:
     study, log = assessment.study, assessment.log
-    middle = middle_of(grid, log=log) if kind == "means" else 0.0
+    middle = middle_of(beside, log=log) if kind == "means" else 0.0
     measure = measure_of(study, kind, together)
     subject = Subject(
         study, grid.label, describe_grid(grid, tests.ring), measure, ends_of(study, scale, kind),
@@ -219,6 +220,8 @@ def _grid_map(
         return draw_blocks(subject, blocks, blocks_of(grid, blocks), with_best, note)
     heatmap = draw_cells(subject, shown_of(grid))
     corners = _corners(grid) if heatmap.printed else {}
+    if beside is not grid:
+        corners = dict.fromkeys(_differing(grid, beside), "corner")
     fades = some_tested and not tests.passed
     marks = []
     in_dispute = (grid.columns.value.defined & (grid.columns.state == DISPUTED)).tolist()
@@ -296,6 +299,21 @@ def _corners(grid: Grid) -> dict[Point, Literal["", "corner", "open-corner"]]:
         elif sum(several) * 2 >= len(several):
             found[grid.keys[row]] = "open-corner"
     return found
+
+
+def _differing(grid: Grid, beside: Grid) -> list[Point]:
+    """The cells in which two readings show other values."""
+    pairs = zip(grid.keys, grid.columns.value, beside.columns.value, strict=True)
+    text = partial(value_text, grid.study)
+    return [
+        point for point, a, b in pairs if a is not None and b is not None and text(a) != text(b)
+    ]
+
+
+def _compared(grid: Grid, beside: Grid) -> str:
+    """`8 of 20 cells, 5 differ`, of another reading than the shown one."""
+    values = int(grid.columns.value.defined.sum())
+    return f"{values} of {many(len(grid.columns), 'cell')}, {len(_differing(grid, beside))} differ"
 
 
 def _blocks_note(grid: Grid) -> str:

@@ -26,7 +26,7 @@ REPEAT = "repeat"
 """What tells rows of a cell apart that no column does: they are numbered."""
 PAGE_FILES = ("index.html", "index.md", "readme.md")
 """Names of the files that pages are: no folder of pages can have them."""
-_FILES = ("cells.csv", "changes", "checks", "croissant.json", "data.zip", "reproduction")
+_FILES = ("cells.csv", "changes", "checks", "croissant.json", "data.zip", "history", "reproduction")
 RESERVED_FACETS = (*_FILES, *PAGE_FILES)
 """Names of pages and files beside the pages of facets."""
 LONGEST_NAME = 1000
@@ -469,7 +469,8 @@ class StudyFile(Entry):
     """The column of the vertical axis; without it, the study has [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
     """The columns of other varied quantities. Names are ids, and not `cells.csv`, `changes`,
-    `checks`, `croissant.json`, `data.zip`, `reproduction`, `index.html`, `index.md` or `readme.md`.
+    `checks`, `croissant.json`, `data.zip`, `history`, `reproduction`, `index.html`, `index.md` or
+    `readme.md`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""

@@ -13,7 +13,7 @@ from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
 from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.leaderboard import Board, board_of
-from gridatlas.pages.multiples import inked, multiples, thumbnails
+from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions
 from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
 
@@ -187,7 +187,7 @@ def values_row(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> Fi
     Args:
         page: The page's path below the study's.
     """
-    return multiples(assessment, grids, "grids", page)
+    return with_versions(assessment, multiples(assessment, grids, "grids", page), grids, page)
 
 
 def _changes(

@@ -51,6 +51,7 @@ def page_context(
         "checks_page": f"{home}/checks/index.md",
         "reproduction_page": reproduction_path(assessment, into),
         "changes_page": "",
+        "history_page": "",
         "changed": "",
         "since": "",
         "reproduction": assessment.reproduction,

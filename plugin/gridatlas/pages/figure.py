@@ -11,8 +11,9 @@ from markupsafe import Markup
 from gridatlas.assessment.reruns import Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.kinds import Picture, Plot
-from gridatlas.charts.kinds.heatmap import Heatmap, MarkKind, state_words
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.kinds.line import Line
+from gridatlas.charts.marks import MarkKind, state_words
 from gridatlas.charts.vegalite import key_texts, symbol
 from gridatlas.model.study import Factor, Level, Reading, Study
 from gridatlas.table.differences import Difference
@@ -249,6 +250,8 @@ class FigureRow:
             figures that each have their own.
         small: Whether they are thumbnails, without legend and actions.
         width: Of each drawing in CSS, `600px` or `100%`; empty for its own.
+        versions: The same of another reading, or in other colours: what a switch calls each, what
+            becomes of the page's answer, and the row.
     """
 
     key: str
@@ -259,6 +262,12 @@ class FigureRow:
     legend: Legend | None = None
     small: bool = False
     width: str = ""
+    versions: tuple[tuple[str, str, FigureRow], ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Figure, ...]:
+        """Its figures, and those of its versions."""
+        return self.figures + tuple(figure for _, _, row in self.versions for figure in row.figures)
 
     @property
     def plots(self) -> tuple[Figure, ...]:

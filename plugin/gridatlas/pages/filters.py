@@ -77,15 +77,6 @@ def _mean_difference(value: Decimal, study: Study) -> str:
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
-def _scale_end(end: float, study: Study, signed: bool) -> str:
-    """An end of a colour scale, in the metric's unit; `signed` with its sign, and rounded."""
-    if not signed:
-        return format_value(end, study.metric.decimals or 0)
-    number = Decimal(f"{end:.6g}")
-    decimals = max(0, -int(number.normalize().as_tuple().exponent))
-    return format_difference(number, decimals)
-
-
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
@@ -353,7 +344,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "between": between,
     "cell_method": cell_method,
     "value": _value,
-    "scale_end": _scale_end,
     "points": _points,
     "many": many,
     "is_are": is_are,

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.rivals import alone
+from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.charts.draw import colours_of
 from gridatlas.charts.findings import assertions_named
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view
+from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, legend_of
 from gridatlas.table.differences import Difference, subtract
@@ -41,6 +45,40 @@ def multiples(
         )
     )
     return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+
+
+SWITCHED_UP_TO = 2_000
+"""Cells of a row up to which it comes in other versions, too: each is as large as the row."""
+
+
+def with_versions(
+    assessment: Assessment, row: FigureRow, grids: Sequence[Grid], page: str
+) -> FigureRow:
+    """A row that a reader can switch: to plain values, and to readings that give other ones."""
+    if sum(len(grid.columns) for grid in grids) > SWITCHED_UP_TO:
+        return row
+    answer, found = assessment.answers.get(page), []
+    if colours_of(assessment) == "means":
+        plain = multiples(assessment, grids, row.key, page, plain=True)
+        found.append(("plain values", "", plain))
+    for other in assessment.others:
+        label = other.reading.label
+        given = alone(assessment.results, other.reading, grids)
+        view = grids_view(assessment, given, shown=grids)
+        if not any(mark.corner for heatmap in view.heatmaps for mark in heatmap.marks):
+            continue
+        values = sum(int(grid.columns.value.defined.sum()) for grid in given if not grid.computed)
+        told = [line for line in answer.evidence if label in line] if answer else []
+        becomes = " ".join(told) or "The answer above is for the shown reading."
+        figures = tuple(
+            replace(figure, chart=heatmap, shows=grid, subtitle=subtitle, rerun=None,
+                    uncertainty=GridUncertainty.unknown(assessment.study))
+            for figure, heatmap, grid, subtitle in zip(
+                row.figures, view.heatmaps, given, view.subtitles, strict=True)
+        )  # fmt: skip
+        of = FigureRow(row.key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+        found.append((label, f"{label} gives {many(values, 'value')} here. {becomes}", of))
+    return replace(row, versions=tuple(found))
 
 
 def inked(

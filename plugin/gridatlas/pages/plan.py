@@ -106,7 +106,7 @@ class PagePlan:
     @property
     def pictures(self) -> tuple[Picture, ...]:
         """All that is drawn for the page."""
-        return tuple(figure.chart for row in self.rows for figure in row.figures)
+        return tuple(figure.chart for row in self.rows for figure in row.drawn)
 
     @property
     def main_grid(self) -> Grid | None:

@@ -56,6 +56,8 @@ PARTS = frozenset(
         "switch",
         "board",
         "lines",
+        "matrix",
+        "wrong",
         "charts",
         "trust",
         "levels",
@@ -199,9 +201,10 @@ class Templates:
             return _placeholder(figures, key)
 
         body = template.render(**context, figure=figure)
+        hidden = ["toc", *(["navigation"] if "study" in context else [])]
         head = (
             f"---\ntitle: {front_matter(plan.title)}\n"
-            f"description: {front_matter(plan.description)}\nhide:\n  - toc\n"
+            f"description: {front_matter(plan.description)}\nhide: [{', '.join(hidden)}]\n"
             # mkdocs-macros, whose delimiters users may change, renders neither text nor title.
             "render_macros: false\n---\n\n"
         )
@@ -239,10 +242,26 @@ class Templates:
         return self._part("thumbnails", row=replace(row, figures=tuple(figures)))
 
     def _multiples(self, row: FigureRow, target: _Target) -> str:
-        """Figures with caption, legend and actions in common."""
+        """Figures with caption, legend and actions in common, and what a switch shows."""
         figures = tuple(self._drawn(figure, target, str) for figure in row.figures)
-        widths = [drawn_size(figure.svg)[0] for figure in figures]
-        return self._part("multiples", row=replace(row, figures=figures), widths=widths)
+        versions = tuple(
+            (name, answer, self._part("picture", row=self._version(other, target)))
+            for name, answer, other in row.versions
+        )
+        row = replace(row, figures=figures)
+        return self._part("multiples", row=row, versions=versions)
+
+    def _version(self, row: FigureRow, target: _Target) -> FigureRow:
+        """A version of a row with its drawings and cards, and no ids of its own."""
+        figures = (
+            replace(
+                figure,
+                svg=Markup(with_own_ids(target.drawings[figure.chart].svg, target.seen)),
+                cards=Markup(card_data(figure, target.links)),
+            )
+            for figure in row.figures
+        )
+        return replace(row, figures=tuple(figures))
 
     def _drawn(
         self, figure: Figure, target: _Target, sized: Callable[[str], str] = responsive

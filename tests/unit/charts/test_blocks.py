@@ -16,7 +16,8 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.binning import BLOCKS_UP_TO, Shown, gather, layout, mark_key
 from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values
-from gridatlas.charts.kinds.heatmap import ABSENT, SEVERAL, Heatmap, Segment
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import ABSENT, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 from gridatlas.charts.views import grids_view

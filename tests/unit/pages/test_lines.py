@@ -9,7 +9,9 @@ import pytest
 from builders import REPOSITORY, real_data
 
 from gridatlas.analysis.said import Answer
+from gridatlas.pages.environment import own_environments
 from gridatlas.pages.lines import lines_of
+from gridatlas.pages.plan import plan_study
 from gridatlas.pages.words import Words, built_in, undescribed, words_of
 
 STUDY = real_data()["dynts-window-ratio"].study
@@ -97,3 +99,13 @@ def test_the_lead_has_what_the_lines_have_not() -> None:
     assert (found["lead"], found["edge"]) == (["One thing."], edge)
     found = lines_of(real_data()["dynts-window-ratio"], (), replace(ANSWER, grade="untestable"))
     assert found["lead"] == ["Another one."]
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_only_a_site_that_is_served_here_says_what_the_study_should_state(local: bool) -> None:
+    assessment = real_data()["digits-pass-1"]
+    [page, *_] = plan_study(assessment, "studies", local=local)
+    footer = own_environments()[1].get_template("footer.html.jinja")
+    text = footer.render(**page.context, link=lambda path: path, figure=lambda key: "")
+    assert ("add <code>authors:</code> to <code>study.yml</code>" in text) == local
+    assert "Published" in text or not local
