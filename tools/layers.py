@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from heatmap_layers import heatmap_template, panel_template
 from plot_layers import (
     dots_template,
     forest_template,
@@ -13,16 +12,11 @@ from plot_layers import (
 )
 
 TEMPLATES = {
-    "heatmap": heatmap_template,
-    "panel": panel_template,
     "line": line_template,
     "dots": dots_template,
     "profile": profile_template,
     "forest": forest_template,
 }
-
-ONE_OF = {"cells-values": "cells", "cells-difference": "cells", "best-dashed": "best"}
-"""Layers of which a chart has one: what it is called there."""
 
 
 def written() -> str:
@@ -30,9 +24,6 @@ def written() -> str:
     charts = {}
     for name, template in TEMPLATES.items():
         whole = template()
-        layers = {
-            layer["name"]: layer | {"name": ONE_OF.get(layer["name"], layer["name"])}
-            for layer in whole["layer"]
-        }
+        layers = {layer["name"]: layer for layer in whole["layer"]}
         charts[name] = {"chart": whole | {"layer": []}, "layers": layers}
     return json.dumps(charts, indent=1) + "\n"

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gridatlas.charts.kinds import dots, forest
-from gridatlas.charts.plotting import ACCENT, INK, LABEL_LIMIT
-from heatmap_layers import AXIS, with_look, without_data
+from gridatlas.charts.plotting import ACCENT, INK, LABEL_LIMIT, TITLE_LIMIT
 
+FONT = "sans-serif"
+AXIS: Mapping[str, Any] = {
+    "ticks": False,
+    "domain": False,
+    "aria": False,
+    "labelLimit": LABEL_LIMIT,
+    "labelPadding": 6,
+}
+"""Properties of each axis of levels."""
 FONT_SIZE = 12
 SIGNED = "(datum.value > 0 ? '+' : '') + datum.label"
 """How an axis of differences labels its ticks: an expression without any text from data."""
@@ -213,3 +222,34 @@ def _row_texts(y: Any, width: int) -> list[Any]:
             .encode(x=alt.value(0), y=y, text="text:N"),
         ]
     return layers
+
+
+# --- what plots share ---------------------------------------------------------------
+
+
+def with_look(layers: Any) -> Any:
+    """Layers with fonts and colours as all charts have them."""
+    return (
+        layers.configure(background="transparent", font=FONT)
+        .configure_view(stroke=None)
+        .configure_title(color=INK)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=INK,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titlePadding=8,
+            titleLimit=TITLE_LIMIT,
+        )
+    )
+
+
+def without_data(chart: Any) -> dict[str, Any]:
+    """The specification of layers, whose data comes later."""
+    spec: dict[str, Any] = chart.to_dict()
+    for name in ("data", "datasets"):  # Altair gives each chart some, which is empty.
+        spec.pop(name, None)
+    for layer in spec["layer"]:
+        layer.pop("data", None)
+    return spec

@@ -92,10 +92,10 @@ class OpenGrid(Grid):
         Returns:
             SVG as text. Its letters have the colour of the text around it.
         """
-        from gridatlas.charts.compose import draw_grid
         from gridatlas.charts.pool import draw
+        from gridatlas.pages.heatmaps import figures_of
 
-        heatmap = draw_grid(self, best_set=self.assessment.best_set(self))
+        heatmap = figures_of([(self.assessment, self)])[0].heatmap
         return draw([heatmap], self.assessment.cache)[heatmap].svg
 
     def _columns(self) -> dict[str, list[Any]]:

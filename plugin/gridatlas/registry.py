@@ -15,7 +15,8 @@ from typing import Any
 COMMANDS = "gridatlas.commands"
 """Commands of `gridatlas`, by their names."""
 COMPARE = "gridatlas.compare"
-"""`base` loads what the studies are compared with; see `gridatlas.build.comparison`."""
+"""`base` loads what the studies are compared with, `history` plans the page of a study's history:
+see `gridatlas.build.comparison`."""
 HOSTS = "gridatlas.hosts"
 """Site generators, by the names of their modules; see `gridatlas.hosts.sites.Host`."""
 

@@ -6,16 +6,19 @@ import csv
 import io
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import repeat
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.data.levels import slug
 from gridatlas.data.names import RESERVED_FACTORS
+from gridatlas.data.reader import DEFAULT_TABLE
 from gridatlas.data.tables import guarded, guarded_column
 from gridatlas.data.text import unnameable
 from gridatlas.model.problems import quote
@@ -76,6 +79,7 @@ class Imported:
         reported: Rows that give no cell.
         spread: Name of the column with what stands beside values; empty without one.
         replicates: By the source's column, the one that numbers the repeats of a cell.
+        readings: Of each row, whose account it is; empty where all are of one.
     """
 
     factors: tuple[FactorColumn, ...]
@@ -88,14 +92,34 @@ class Imported:
     absent: tuple[Absent, ...]
     spread: str = ""
     replicates: Mapping[str, str] = field(default_factory=dict)
+    readings: Sequence[str] = ()
 
-    def csv(self) -> str:
-        """The table as text."""
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(map(guarded, self.columns))
-        writer.writerows(zip(*map(guarded_column, self.columns.values()), strict=True))
-        return text.getvalue()
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The name of each reading's table, the first with most rows; one without readings."""
+        times = Counter(self.readings or [""]).most_common()
+        first = Path(DEFAULT_TABLE)
+        names = [
+            first.name,
+            *(f"{first.stem}-{at}{first.suffix}" for at in range(2, 1 + len(times))),
+        ]
+        return dict(zip((reading for reading, _ in times), names, strict=True))
+
+    def tables(self) -> dict[str, str]:
+        """The tables as texts, by the names of their files."""
+        rows = [*zip(*map(guarded_column, self.columns.values()), strict=True)]
+        found = {}
+        for reading, name in self.files.items():
+            text = io.StringIO(newline="")
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(map(guarded, self.columns))
+            if self.readings:
+                each = zip(rows, self.readings, strict=True)
+                writer.writerows(row for row, other in each if other == reading)
+            else:
+                writer.writerows(rows)
+            found[name] = text.getvalue()
+        return found
 
     def levels(self, factor: FactorColumn) -> list[str]:
         """The different levels of a factor: numbers by value, texts as they first appear."""
@@ -153,6 +177,13 @@ class _Rows:
         """The levels of the columns that number repeats."""
         columns = self.proposal.columns
         return {name: columns[name].levels for name in self.proposal.repeats if name != ROWS}
+
+    @cached_property
+    def readings(self) -> Sequence[str]:
+        """Whose account each row is; none where all are of one."""
+        name = self.proposal.table.reading
+        levels = self.proposal.columns[name].levels if name else ()
+        return [level or "source not named" for level in levels] if len({*levels}) > 1 else ()
 
     @cached_property
     def values(self) -> Sequence[_Value]:
@@ -235,7 +266,8 @@ class _Rows:
         if proposal.repeats != (ROWS,):
             first: dict[tuple[str, ...], int] = {}
             places = proposal.table.places
-            keys = [*zip(*self.keys, *self.numbers.values(), strict=True)]
+            readings = [self.readings] if self.readings else []
+            keys = [*zip(*self.keys, *self.numbers.values(), *readings, strict=True)]
             if len(set(keys)) == len(keys):
                 return wrong
             for row, key in enumerate(keys):
@@ -279,6 +311,8 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         good = [row for row in good if row not in rows.wrong]
         columns = {name: [texts[row] for row in good] for name, texts in columns.items()}
         keys = [[texts[row] for row in good] for texts in keys]
+    readings = [rows.readings[row] for row in good] if rows.readings else ()
+    keys = [*keys, readings] if readings else keys
     cells = len(set(zip(*keys, strict=True)))
     absent = [row for row, value in zip(good, columns[metric], strict=True) if not value]
     needed = columns.keys() - {*OPTIONAL_COLUMNS, spread} | {"place"}
@@ -295,6 +329,7 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
         tuple(Absent(table.places[row], plain(source[row])) for row in absent),
         spread if spread in columns else "",
         replicates or ({ROWS: REPEAT} if proposal.repeats == (ROWS,) else {}),
+        readings,
     )
 
 

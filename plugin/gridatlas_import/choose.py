@@ -12,7 +12,7 @@ import numpy as np
 from gridatlas.model.limits import check_limit
 from gridatlas.model.problems import join_names, nearest
 from gridatlas_import.columns import column_of
-from gridatlas_import.filters import with_joined
+from gridatlas_import.filters import named_in, with_joined
 from gridatlas_import.kinds import DATE, kinds_of
 from gridatlas_import.metric import measured_in
 from gridatlas_import.numerals import looks_like_number
@@ -65,7 +65,7 @@ def choose(table: RawTable, asked: ImportOptions) -> Choice:
     with importable(table.form):
         check_limit("columns", len(table.columns), "columns")
         check_limit("rows", len(table.places), "rows")
-    table = with_joined(tidied(table), asked)
+    table = with_joined(tidied(table), named_in(asked))
     if not table.places:
         raise CannotImport(
             f"{table.form} without a row of results", "at least one", "import another table"
@@ -88,7 +88,7 @@ def choose(table: RawTable, asked: ImportOptions) -> Choice:
     if form is not None and own and not set(own) <= set(form.rows):
         form = named_form(table, own)
     if form is not None and form.score >= SURE:
-        return _weighed((_wide(table, form, asked),), True, asked)
+        return _weighed(_wide(table, form, asked), True, asked)
     try:
         proposal = propose(table, asked)
     except CannotImport:
@@ -100,7 +100,7 @@ def choose(table: RawTable, asked: ImportOptions) -> Choice:
         return Choice((_wide(table, form, asked),), True, _LEVELS_OR_QUANTITIES)
     if form is not None and not (asked.complete or _is_crossed(proposal)):
         return Choice((_wide(table, form, asked),), True, _LEVELS_OR_QUANTITIES)
-    return _weighed((proposal,), False, asked)
+    return _weighed(proposal, False, asked)
 
 
 def _without_ignored(table: RawTable, asked: ImportOptions) -> tuple[RawTable, ImportOptions]:
@@ -161,11 +161,9 @@ def _with_one_label(
     if Facts(columns, {}).density(names) >= SPARSE:
         return table, form
     joined = JOINED.join(names)
-    texts = zip(*(table.columns[name] for name in names), strict=True)
-    every = {**table.columns, joined: [JOINED.join(map(str.strip, row)) for row in texts]}
     rest = [name for name in form.rows if name in table.origins]
     left = (*form.left_out, *((name, "part of what identifies a row") for name in names))
-    return replace(table, columns=every), replace(form, rows=(joined, *rest), left_out=left)
+    return with_joined(table, [("", joined)]), replace(form, rows=(joined, *rest), left_out=left)
 
 
 def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
@@ -194,9 +192,8 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
     return replace(proposal, points=(*why, *proposal.points))
 
 
-def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -> Choice:
+def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
     """The proposal, or a question where nearly all of its cells would be empty."""
-    proposal = candidates[0]
     sparse = proposal.density < MIN_DENSITY and proposal.possible >= MANY_CELLS
     if not asked.complete and _is_guessed(proposal, asked):
         raise CannotImport(
@@ -208,7 +205,7 @@ def _weighed(candidates: Sequence[Proposal], wide: bool, asked: ImportOptions) -
         )
     if not sparse or asked.complete:
         return Choice((proposal,), wide)
-    others = [*candidates, *_with_fewer(proposal, asked, wide)]
+    others = [proposal, *_with_fewer(proposal, asked, wide)]
     return Choice(
         tuple(others[:MAX_CANDIDATES]),
         wide,

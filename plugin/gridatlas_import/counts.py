@@ -1,4 +1,4 @@
-"""Which columns are counts of trials and standard errors, and which say what is better."""
+"""Which columns are counts of trials and standard errors, and which stand beside the values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,7 @@ from gridatlas_import.columns import Column, kind_of_count
 from gridatlas_import.metric import MetricFound
 from gridatlas_import.options import ImportOptions, Role
 from gridatlas_import.search import Facts
-from gridatlas_import.vocabulary import COUNTS, DIRECTION_COLUMNS
-
-
-def better_in_files(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> bool | None:
-    """Whether a column says that higher is better; None where none does."""
-    for name in DIRECTION_COLUMNS & columns.keys() - roles.keys():
-        directions = {level.lower() for level in columns[name].distinct}
-        if directions in ({"true"}, {"false"}):
-            return directions == {"true"}
-    return None
+from gridatlas_import.vocabulary import COUNTS
 
 
 def choose_counts(
@@ -39,15 +30,11 @@ def choose_counts(
             if asked.counts[kind]:
                 found[kind] = asked.counts[kind]
             continue
+        own = {f"{called}_{end}" for end in ("stderr", "se", "sem") if kind == "stderr"}
+        taken = used | {*found.values()}
         for name, column in columns.items():
-            own = kind == "stderr" and "_".join(words(name)) in (
-                f"{called}_stderr",
-                f"{called}_se",
-                f"{called}_sem",
-            )
-            if name in used or name in found.values() or not (own or kind_of_count(name) == kind):
-                continue
-            if not column.is_metric_like:
+            fits = "_".join(words(name)) in own or kind_of_count(name) == kind
+            if name in taken or not fits or not column.is_metric_like:
                 continue
             if kind == "stderr" and bool(column.percents) != bool(columns[metric].percents):
                 notes.append(
@@ -57,26 +44,14 @@ def choose_counts(
                 continue
             found[kind] = name
             break
-    if (
-        "n" in found
-        and "n" not in asked.counts
-        and not about.proportion
-        and "successes" not in found
-    ):
+    guessed = "n" in found and "n" not in asked.counts and "successes" not in found
+    if guessed and not about.proportion:
         notes.append(
             f"{found['n']} isn't read: {metric} isn't known to be a share of trials; "
             f"if it is, add --n {found['n']}"
         )
         del found["n"]
     return found
-
-
-def taken_columns(
-    columns: Mapping[str, Column], asked: ImportOptions, roles: Mapping[str, Role]
-) -> tuple[str, ...]:
-    """Columns of the data format that are taken as they are."""
-    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
-    return tuple(name for name in ("note",) if name in columns and name not in used)
 
 
 def columns_beside(

@@ -15,22 +15,6 @@ from gridatlas_import.search import JOINED
 ONE_LEVEL = "one level only"
 
 
-def combined(column: Column, others: Sequence[Column]) -> list[str]:
-    """Two columns that a text names together, such as `small-lr0.1`; none for other columns."""
-    if column.as_numbers:
-        return []
-    below = [
-        other
-        for other in others
-        if other is not column and determines(column, other) and not determines(other, column)
-    ]
-    for at, first in enumerate(below):
-        for second in below[at + 1 :]:
-            if not (determines(first, second) or determines(second, first)):
-                return [first.name, second.name]
-    return []
-
-
 def why_factor(column: Column, role: str, kind: KindOfColumn, asked: bool) -> str:
     """The reason for a column's being an axis or a facet, for people."""
     if asked:
@@ -77,8 +61,9 @@ def _why_not(
         return f"another metric: import it as a study of its own, --metric {shlex.quote(name)}"
     if kind.kind == "spread":
         return "no standard error (if it is one: --stderr)"
-    if parts_of := combined(column, [columns[other] for other in factors]):
-        return f"names {join_names(parts_of)} together"
+    named = [other for other in factors if determines(column, columns[other])]
+    if len(named) > 1 and not column.as_numbers:
+        return f"names {join_names(named)} together"
     if kind.kind in ("aggregate", "derived", "state", "cost"):
         return kind.why
     if kind.kind == "number" and not kind.strong:

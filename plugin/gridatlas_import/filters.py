@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from gridatlas_import.columns import Column, column_of, plain_name
@@ -21,7 +21,7 @@ from gridatlas_import.search import JOINED
 from gridatlas_import.vocabulary import GENERIC, METRICS
 
 
-def _named(asked: ImportOptions) -> Iterator[tuple[str, str]]:
+def named_in(asked: ImportOptions) -> Iterator[tuple[str, str]]:
     """Options that name columns, with the names."""
     named = [
         ("--x", asked.x),
@@ -41,7 +41,7 @@ def wrong_names(table: RawTable, asked: ImportOptions) -> list[CannotImport]:
     """What is wrong with the names of columns that options give."""
     wrong: list[CannotImport] = []
     used: dict[str, str] = {}
-    for option, name in _named(asked):
+    for option, name in named_in(asked):
         if name not in table.columns:
             wrong.append(unknown(option, name, table.columns, "one of the columns"))
         elif name in used and {option, used[name]} != {"--only"}:
@@ -57,31 +57,10 @@ def wrong_names(table: RawTable, asked: ImportOptions) -> list[CannotImport]:
     return wrong
 
 
-def without_unknown(table: RawTable, asked: ImportOptions) -> ImportOptions:
-    """What is asked, without names that the table doesn't have."""
-    columns = table.columns
-
-    def present(name: str | None) -> str | None:
-        return name if name in columns else None
-
-    return replace(
-        asked,
-        x=present(asked.x),
-        y="" if asked.y == "" else present(asked.y),
-        metric=present(asked.metric),
-        facets=tuple(filter(present, asked.facets)),
-        repeats=tuple(name for name in asked.repeats if name == ROWS or name in columns),
-        ignore=tuple(filter(present, asked.ignore)),
-        keep=tuple(pair for pair in asked.keep if pair[0] in columns),
-        counts={kind: name for kind, name in asked.counts.items() if not name or name in columns},
-        spread=asked.spread if asked.spread in (None, "", *columns) else None,
-    )
-
-
-def with_joined(table: RawTable, asked: ImportOptions) -> RawTable:
-    """The table with a column for each name such as `model + size` that options give."""
+def with_joined(table: RawTable, names: Iterable[tuple[str, str]]) -> RawTable:
+    """The table with a column for each name such as `model + size`; each behind its option."""
     columns = dict(table.columns)
-    for _, name in _named(asked):
+    for _, name in names:
         parts = name.split(JOINED)
         if name in columns or len(parts) < 2 or not set(parts) <= columns.keys():
             continue

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.api import OpenStudy, opened
+from gridatlas.data.reader import STUDY_FILE
 from gridatlas.model.format import format_value
 from gridatlas.model.inert import without_commands
 from gridatlas.model.problems import DataProblems, Problem, join_names
@@ -20,9 +21,9 @@ from gridatlas_import.frames import table_of_frame
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal, collision
 from gridatlas_import.report import proposal_lines
-from gridatlas_import.rows import CannotImport, SeveralProblems
+from gridatlas_import.rows import CannotImport
 from gridatlas_import.study_text import study_text
-from gridatlas_import.write import FILES, check_place, check_staged, put, staged
+from gridatlas_import.write import check_place, check_staged, put, staged
 
 SOURCE = "data frame"
 
@@ -138,9 +139,18 @@ def _study_of(proposal: Proposal, asked: ImportOptions) -> FrameStudy:
     """The study of a proposal, checked.
 
     Raises:
+        ValueError: For rows that are wrong.
         DataProblems: Where it can't be shown.
     """
-    study, texts = asked.study or "", _texts(proposal, asked)
+    imported = make_cells(proposal, None)
+    bad = [row for row in imported.reported if row.bad]
+    if bad and proposal.collisions:
+        raise ValueError(_for_python(collision(proposal)))
+    if bad:
+        wrong = join_names((f"{row.place}: {row.why}" for row in bad), 5)
+        raise ValueError(f"{len(bad)} wrong rows: {wrong}")
+    text = study_text(imported, proposal, asked, SOURCE)
+    study, texts = asked.study or "", {STUDY_FILE: text, **imported.tables()}
     with staged(Path("data"), study, texts, dry=True) as stage:
         checked = check_staged(stage, Path("data"))
     if not checked.usable:
@@ -175,27 +185,10 @@ def _proposed(frame: Any, asked: ImportOptions) -> Proposal:
     return choice.proposal
 
 
-def _texts(proposal: Proposal, asked: ImportOptions) -> dict[str, str]:
-    """The files of the study, by their names.
-
-    Raises:
-        ValueError: For rows that are wrong.
-    """
-    imported = make_cells(proposal, None)
-    bad = [row for row in imported.reported if row.bad]
-    if bad and proposal.collisions:
-        raise ValueError(_for_python(collision(proposal)))
-    if bad:
-        wrong = join_names((f"{row.place}: {row.why}" for row in bad), 5)
-        raise ValueError(f"{len(bad)} wrong rows: {wrong}")
-    text = study_text(imported, proposal, asked, SOURCE)
-    return dict(zip(FILES, (text, imported.csv()), strict=True))
-
-
 def _for_python(error: CannotImport) -> str:
     """A refusal with arguments where the command has options."""
-    problems = error.problems if isinstance(error, SeveralProblems) else (error,)
-    return _python_names("; ".join(f"{problem.found}; fix: {problem.fix}" for problem in problems))
+    each = (f"{problem.found}; fix: {problem.fix}" for problem in error.problems)
+    return _python_names("; ".join(each))
 
 
 def _python_names(text: str) -> str:

@@ -43,22 +43,7 @@ def harness_table(
     ]
     if not given:
         raise CannotImport(f"{form} without a score", "at least one", "run it again")
-    parts = replace(parts, reported=(*parts.reported, *others))
-    return _table(form, given, [file.name for file in files], files[0].pattern, parts)
-
-
-def _table(
-    form: str,
-    given: Sequence[Record],
-    names: Sequence[str],
-    pattern: str | None,
-    parts: RawTable,
-) -> RawTable:
-    """The table of records.
-
-    Args:
-        parts: What else it has.
-    """
+    names, pattern = [file.name for file in files], files[0].pattern
     instead: dict[str, None] = {}
     records = []
     place_of = {name: at for at, name in enumerate(names)}
@@ -72,7 +57,7 @@ def _table(
     replaced = [f"{join_names(instead)}: as --path says, not as the files do"] if instead else []
     return replace(
         table,
-        reported=(*table.reported, *parts.reported),
+        reported=(*table.reported, *parts.reported, *others),
         notes=(*replaced, *parts.notes, *table.notes),
         keep=parts.keep,
         origins=(*table.origins, *parts.origins),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from typing import Literal
 
 from gridatlas.model.problems import quote
@@ -115,24 +114,18 @@ def is_censored(text: str) -> bool:
     return text[:1] in "<>≤≥" and any(map(str.isdigit, text))
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What texts say of the decimal mark: one example each."""
+def marks_of(texts: Collection[str]) -> dict[str, str]:
+    """What numbers say of the decimal mark, with an example each.
 
-    point: str = ""
-    comma: str = ""
-    comma_or_thousands: str = ""
-    point_or_thousands: str = ""
-
-
-def marks_of(texts: Collection[str]) -> Marks:
-    """Look at numbers for what tells decimal marks from thousands separators."""
-    if are_plain_numbers(texts):
-        with_point = [text for text in texts if "." in text]
-        point = next((text for text in with_point if not _THREE.fullmatch(text)), "")
-        unclear = next((text for text in with_point if _THREE.fullmatch(text)), "")
-        return Marks(point=point, point_or_thousands=unclear)
+    `point`, `comma`, or where it may as well separate thousands `point_or_thousands`,
+    `comma_or_thousands`.
+    """
     found: dict[str, str] = {}
+    if are_plain_numbers(texts):
+        for text in texts:
+            if "." in text:
+                found.setdefault("point_or_thousands" if _THREE.fullmatch(text) else "point", text)
+        return found
     for given in texts:
         text = without_percent(without_margin(given)[0])[0]
         points, commas = text.count("."), text.count(",")
@@ -147,27 +140,28 @@ def marks_of(texts: Collection[str]) -> Marks:
         else:
             kind = "point" if points else "comma"
         found.setdefault(kind, plain(given))
-    return Marks(**found)
+    return found
 
 
-def decimal_mark(marks: Marks, *, semicolons: bool) -> DecimalMark:
+def decimal_mark(marks: Mapping[str, str], *, semicolons: bool) -> DecimalMark:
     """The decimal mark of a file's numbers.
 
     Raises:
         CannotImport: Where the numbers don't tell, or contradict one another.
     """
     fix = "name the decimal mark: --decimal-mark point or --decimal-mark comma"
-    if marks.point and marks.comma:
+    point, comma = marks.get("point"), marks.get("comma")
+    if point and comma:
         raise CannotImport(
-            f"numbers with a decimal point ({quote(marks.point)}) and with a decimal comma "
-            f"({quote(marks.comma)})",
+            f"numbers with a decimal point ({quote(point)}) and with a decimal comma "
+            f"({quote(comma)})",
             "one way of writing numbers",
             f"write all numbers alike, or {fix}; the others then count as texts",
             usage=True,
         )
-    if marks.point or marks.comma:
-        return "point" if marks.point else "comma"
-    unclear = marks.comma_or_thousands or (marks.point_or_thousands if semicolons else "")
+    if point or comma:
+        return "point" if point else "comma"
+    unclear = marks.get("comma_or_thousands") or (semicolons and marks.get("point_or_thousands"))
     if unclear:
         digits = unclear.replace(",", "").replace(".", "")
         decimal = unclear.replace(",", ".")

@@ -19,18 +19,16 @@ from gridatlas_import.choose_metric import (
 )
 from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.counts import (
-    better_in_files,
     choose_counts,
     columns_beside,
-    taken_columns,
 )
 from gridatlas_import.factors import explain_rest, notes_of_levels, why_factor
 from gridatlas_import.filters import (
     Filtered,
     filtered,
     mark_of,
+    named_in,
     with_joined,
-    without_unknown,
     wrong_names,
 )
 from gridatlas_import.kinds import KindOfColumn, kinds_of
@@ -53,6 +51,8 @@ from gridatlas_import.vocabulary import BENCHMARKS, CONFIG_NAMESPACE, ENTITIES, 
 ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
 """Words of columns that are an axis even with one level, where a person has chosen the rows."""
 
+HIGHER = "higher_is_better"
+"""The column that says which values are better."""
 _TOLD = 3
 """Sets of factors that are told with their points."""
 
@@ -141,12 +141,15 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
     metric, why = _metric(facts, asked, table, roles)
     columns[metric], given = columns[metric].as_outcomes(), columns[metric]
     give("metric", metric, why)
-    about = _about(columns, rows, asked, metric, roles, columns[metric] is not given)
+    about = _about(columns, rows, asked, metric, columns[metric] is not given)
+    if table.reading:
+        give("reading", table.reading, "whose account it is")
     notes = [*table.notes]
     counts = choose_counts(columns, asked, roles, metric, about, notes)
     for kind, name in counts.items():
         give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")
-    taken = taken_columns(columns, asked, roles)
+    used = {asked.x, asked.y, *asked.facets, *asked.repeats, *roles}
+    taken = tuple({"note"} & columns.keys() - used)
     for name in taken:
         give(name, name, "a column of the data format")
     settled = {*roles, *asked.repeats} - {ROWS}
@@ -196,10 +199,10 @@ def _looked_at(
     table: RawTable, asked: ImportOptions, headings: Sequence[str]
 ) -> tuple[Facts, Filtered, DecimalMark]:
     """The columns of the rows that are taken, with their kinds; and the decimal mark."""
-    table = with_joined(table, asked)
+    table = with_joined(table, named_in(asked))
     wrong = wrong_names(table, asked)
     if wrong:
-        _raise_with_collisions(table, asked, headings, wrong)
+        raise wrong[0] if len(wrong) == 1 else SeveralProblems(wrong)
     mark = asked.mark or mark_of(table)
     rows = filtered(table, asked, mark)
     table = rows.table
@@ -215,7 +218,8 @@ def _looked_at(
     given = (asked.x, asked.y, *headings, *asked.facets)
     varied = (name for name in free if name in columns and len(columns[name].distinct) > 1)
     fixed = dict.fromkeys(name for name in (*given, *varied) if name and name in columns)
-    return Facts(columns, kinds, table.origins, tuple(fixed)), rows, mark
+    apart = tuple(filter(None, (table.reading,)))
+    return Facts(columns, kinds, table.origins, tuple(fixed), apart=apart), rows, mark
 
 
 def _filled(column: Column, level: str) -> Column:
@@ -227,28 +231,8 @@ def _filled(column: Column, level: str) -> Column:
     )
 
 
-def _raise_with_collisions(
-    table: RawTable, asked: ImportOptions, headings: Sequence[str], wrong: Sequence[CannotImport]
-) -> None:
-    """Raise what is wrong with names, and what else would be, so that one run tells all."""
-    given = without_unknown(table, asked)
-    try:
-        if given.x and given.y and given != asked:  # else the names are known, and used twice
-            proposal = propose(table, given, headings)
-            if proposal.collisions:
-                wrong = [*wrong, collision(proposal)]
-    except CannotImport:
-        pass  # it follows from the wrong names
-    raise wrong[0] if len(wrong) == 1 else SeveralProblems(wrong)
-
-
 def _about(
-    columns: Mapping[str, Column],
-    rows: Filtered,
-    asked: ImportOptions,
-    metric: str,
-    roles: Mapping[str, Role],
-    outcomes: bool,
+    columns: Mapping[str, Column], rows: Filtered, asked: ImportOptions, metric: str, outcomes: bool
 ) -> MetricFound:
     """Name, unit, range, direction and decimals of the metric.
 
@@ -256,7 +240,8 @@ def _about(
         outcomes: Whether its values are 1 for a success and 0 for none.
     """
     table = rows.table
-    higher = better_in_files(columns, roles)
+    told = columns[HIGHER].distinct if HIGHER in columns and HIGHER not in asked.ignore else ()
+    higher = told[0].lower() == "true" if len(told) == 1 else None
     higher = direction_of((*table.wide, metric)) if higher is None else higher
     higher = True if higher is None and outcomes else higher
     name, unit = rows.metric or table.metric or metric, table.units.get(metric, "")
@@ -515,7 +500,6 @@ def _ranked(roles: Iterable[Role]) -> tuple[Role, ...]:
         "x", "y", "metric", "facet", "only", "repeats", "n", "successes", "stderr", "spread",
         "state",
     )  # fmt: skip
-    ranked = sorted(
-        roles, key=lambda role: order.index(role.role) if role.role in order else len(order)
-    )
-    return tuple(sorted(ranked, key=lambda role: role.role == "not read"))
+    place = {role: at for at, role in enumerate(order)}
+    last = len(order)
+    return tuple(sorted(roles, key=lambda r: (r.role == "not read", place.get(r.role, last))))

@@ -14,7 +14,7 @@ from gridatlas_import.choose import Choice
 from gridatlas_import.factors import ONE_LEVEL
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
-from gridatlas_import.rows import CannotImport, Reported, SeveralProblems
+from gridatlas_import.rows import CannotImport, Reported
 from gridatlas_import.study_text import roles_of
 
 MANY_LEFT = 6
@@ -196,9 +196,9 @@ def choice_json(choice: Choice) -> str:
 
 def refusal_json(error: CannotImport) -> str:
     """Why nothing is proposed, and what to do."""
-    problems = error.problems if isinstance(error, SeveralProblems) else (error,)
     reasons = (
-        f"{problem.found}; expected: {problem.expected}; fix: {problem.fix}" for problem in problems
+        f"{problem.found}; expected: {problem.expected}; fix: {problem.fix}"
+        for problem in error.problems
     )
     return _text({"refused": " ".join(reasons)})
 

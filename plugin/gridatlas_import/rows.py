@@ -16,11 +16,13 @@ class CannotImport(Exception):
 
     Attributes:
         usage: Whether options would help (exit 2), instead of other data (exit 1).
+        problems: Itself, or several reasons.
     """
 
     def __init__(self, found: str, expected: str, fix: str, *, usage: bool = False) -> None:
         super().__init__(found)
         self.found, self.expected, self.fix, self.usage = found, expected, fix, usage
+        self.problems: tuple[CannotImport, ...] = (self,)
 
     def __str__(self) -> str:
         return f"  found:    {self.found}\n  expected: {self.expected}\n  fix:      {self.fix}"
@@ -156,6 +158,7 @@ class RawTable:
         left_out: Columns that were left out when it became long, each with the reason.
         settings: Columns that are known to be settings, whatever they are called.
         logs: What the logs say besides, where the rows are from logs.
+        reading: Column that says whose account a row is; empty where all are of one.
         units: Units of columns that cells, or the program that wrote them, tell.
         looked: What was found of columns, which their texts know; see `columns.column_of`.
     """
@@ -176,6 +179,7 @@ class RawTable:
     left_out: tuple[tuple[str, str], ...] = ()
     settings: tuple[str, ...] = ()
     logs: LogFiles | None = None
+    reading: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
     looked: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 

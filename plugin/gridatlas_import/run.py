@@ -30,7 +30,7 @@ from gridatlas_import.report import (
 )
 from gridatlas_import.rows import CannotImport, SeveralProblems
 from gridatlas_import.study_text import MEASURED, study_text, text_scalar
-from gridatlas_import.write import FILES, check_place, check_staged, put, put_back, staged
+from gridatlas_import.write import check_place, check_staged, put, put_back, staged
 
 MOST_WRONG = 0.2
 """Share of rows up to which wrong ones are left out, and reported."""
@@ -72,7 +72,7 @@ def run_import(
             choice = choose(detect(files, asked), asked)
         except CannotImport as error:
             if taken is not None:
-                raise SeveralProblems((taken, *_every(error))) from None
+                raise SeveralProblems((taken, *error.problems)) from None
             raise
         proposal = choice.proposal
         if taken is not None:
@@ -145,10 +145,6 @@ def with_links(data: Path, studies: Sequence[str]) -> None:
         write_atomic(files[study], text.replace(f"\n{MEASURED}", f"\n{head}{MEASURED}", 1).encode())
 
 
-def _every(error: CannotImport) -> tuple[CannotImport, ...]:
-    return error.problems if isinstance(error, SeveralProblems) else (error,)
-
-
 def _answer(files: Sequence[Path], asked: ImportOptions, echo: Callable[[str], None]) -> int:
     """The proposal as JSON; nothing is written."""
     try:
@@ -211,9 +207,8 @@ def _import(
     imported, proposal = with_labels(imported, proposal, labels)
     measured = with_run(imported, proposal.table.logs, study)
     imported = measured.imported
-    written = study_text(imported, proposal, asked, sources(files)), imported.csv()
-    texts: dict[str, str | bytes] = dict(zip(FILES, written, strict=True))
-    texts |= measured.texts
+    text = study_text(imported, proposal, asked, sources(files))
+    texts = {STUDY_FILE: text, **imported.tables(), **measured.texts}
     _write(texts, data, study, dry=asked.dry, echo=echo)
     return 0
 
@@ -251,7 +246,7 @@ def _write(
         checked = check_staged(stage, data)
         if dry:
             for name, text in texts.items():
-                shown = _beginning(text) if isinstance(text, str) and name in FILES else ""
+                shown = _beginning(text) if isinstance(text, str) and "/" not in name else ""
                 echo(f"\n--- {target}/{name}" + (f"\n{shown}" if shown else ""))
         elif checked.usable:
             put(stage, data, study)

@@ -68,6 +68,7 @@ class Facts:
         fixed: Columns that are factors because somebody says so, or headings of a wide table.
         used: Columns that are something else already.
         attributes: Columns that follow from finer ones.
+        apart: Columns that tell rows of one cell apart, besides repeats: whose account they are.
     """
 
     columns: Mapping[str, Column]
@@ -76,6 +77,7 @@ class Facts:
     fixed: tuple[str, ...] = ()
     used: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()
+    apart: tuple[str, ...] = ()
 
     @cached_property
     def rows(self) -> int:
@@ -118,7 +120,9 @@ class Facts:
 
     def collisions(self, factors: Iterable[str], repeats: Sequence[str] = ()) -> int:
         """Rows beyond the first of one cell and repeat."""
-        return 0 if ROWS in repeats else self.rows - self.distinct((*factors, *repeats))
+        if ROWS in repeats:
+            return 0
+        return self.rows - self.distinct((*factors, *repeats, *self.apart))
 
     def follows(self, name: str, others: Iterable[str]) -> bool:
         """Whether other columns together determine one."""

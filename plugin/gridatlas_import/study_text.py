@@ -12,7 +12,7 @@ from gridatlas.analysis.roles import TRAINING, Guess, guess_roles, is_named
 from gridatlas.data.roles import MOST_COMPARED, role_of
 from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
-from gridatlas_import.cells import FactorColumn, Imported
+from gridatlas_import.cells import FactorColumn, Imported, identifier
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
 
@@ -45,7 +45,8 @@ def study_text(imported: Imported, proposal: Proposal, asked: ImportOptions, sou
     Args:
         source: What pages call the source.
     """
-    facets, (*y, x) = _facets_and_axes(imported, proposal)
+    number = len(proposal.facets)
+    facets, (*y, x) = imported.factors[:number], imported.factors[number:]
     metric = proposal.about
     parts = [f"name: {text_scalar(metric.name)}"]
     if imported.metric != "value":
@@ -96,14 +97,15 @@ def study_text(imported: Imported, proposal: Proposal, asked: ImportOptions, sou
         "",
         "# Who says so. Another table of the same cells is another reading: the two are compared.",
         "readings:",
-        "  - id: imported",
-        "    file: cells.csv",
-        f"    label: {text_scalar(source)}",
     ]
-    if asked.url:
-        lines.append(f"    url: {text_scalar(asked.url)}")
-    if asked.link:
-        lines.append(f"    link: {text_scalar(asked.link)}")
+    for number, (reading, file) in enumerate(imported.files.items()):
+        lines += [
+            f"  - id: {scalar(identifier(reading, 'reading') if reading else 'imported')}",
+            f"    file: {file}",
+            f"    label: {text_scalar(reading or source)}",
+        ]
+        lines += [f"    url: {text_scalar(asked.url)}"] if asked.url and not number else []
+        lines += [f"    link: {text_scalar(asked.link)}"] if asked.link else []
     lines += [
         "",
         "# Sentences about the results, judged at every build. An example to adapt:",
@@ -166,13 +168,6 @@ def _spread(imported: Imported, proposal: Proposal, n: int | None) -> list[str]:
     elif kind == "sd" and n is None:
         more += " With n, the number of repeats, values get intervals."
     return [more, f"spread: {{{', '.join(parts)}}}"]
-
-
-def _facets_and_axes(
-    imported: Imported, proposal: Proposal
-) -> tuple[Sequence[FactorColumn], Sequence[FactorColumn]]:
-    number = len(proposal.facets)
-    return imported.factors[:number], imported.factors[number:]
 
 
 def _baseline(imported: Imported, facets: Sequence[FactorColumn]) -> list[str]:

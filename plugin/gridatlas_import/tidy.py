@@ -77,7 +77,7 @@ def _without_tags(texts: Sequence[str]) -> Sequence[str]:
     return [changed.get(text, text) for text in texts] if changed else texts
 
 
-def _labels(table: RawTable) -> list[str]:
+def labels(table: RawTable) -> list[str]:
     """The first columns, up to that in which numbers begin."""
     found: list[str] = []
     for name, texts in table.columns.items():
@@ -101,12 +101,12 @@ def _without_rows_that_are_none(table: RawTable) -> RawTable:
     for row in _rows_of(filter(_RULE.fullmatch, {*first}), first):
         if all(is_absent(texts[row]) or _RULE.fullmatch(texts[row]) for texts in rest):
             why.setdefault(row, "a rule")
-    for name in _labels(table):
-        labels = table.columns[name]
-        sums = [*_rows_of(filter(_SUM.fullmatch, {*labels}), labels)]
-        few = len(sums) <= _MOST * len(labels) or (len(sums) == 1 and len(labels) > 2)
+    for name in labels(table):
+        texts = table.columns[name]
+        sums = [*_rows_of(filter(_SUM.fullmatch, {*texts}), texts)]
+        few = len(sums) <= _MOST * len(texts) or (len(sums) == 1 and len(texts) > 2)
         if few and not _OF_STATISTICS.search(plain_name(name)):
-            why |= {row: f"sums up others: {quote(labels[row], 60)}" for row in sums}
+            why |= {row: f"sums up others: {quote(texts[row], 60)}" for row in sums}
     if not why:
         return table
     found = table.with_rows([row for row in range(len(table.places)) if row not in why])
@@ -123,7 +123,7 @@ def _rows_of(wanted: Iterable[str], texts: Sequence[str]) -> Iterable[int]:
 def _with_filled_labels(table: RawTable) -> RawTable:
     """Blank labels as those above them, where a table does it throughout."""
     columns, notes = dict(table.columns), [*table.notes]
-    for name in _labels(table):
+    for name in labels(table):
         texts = columns[name]
         given = [*filter(str.strip, texts)]
         merged = len(given) < len(texts) and texts[0].strip() and len({*given}) == len(given)

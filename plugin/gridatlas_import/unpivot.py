@@ -14,6 +14,7 @@ from gridatlas_import.metric import unit_in_name
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.rows import CannotImport, RawTable
 from gridatlas_import.shape import WideForm, setting_of, wide_form
+from gridatlas_import.tidy import labels
 from gridatlas_import.vocabulary import BENCHMARKS, REPEATS
 
 VALUE = "value"
@@ -48,12 +49,7 @@ def named_form(table: RawTable, own: Sequence[str]) -> WideForm:
     elif len(numeric) >= 2:
         rows = [name for name in table.columns if name not in numeric]
     else:
-        rows = []
-        for name in table.columns:
-            if rows and all(map(looks_like_number, table.columns[name])):
-                break
-            rows.append(name)
-        rows += [name for name in table.origins if name not in rows]
+        rows = [*dict.fromkeys((*labels(table), *table.origins))]
     levels = [name for name in table.columns if name not in rows]
     if not levels or not rows:
         raise CannotImport(

@@ -195,8 +195,6 @@ COUNTS = {
     "stderr": words_of("stderr std_err std_error standard_error se sem"),
 }
 """Names of the columns that are counts, or standard errors."""
-DIRECTION_COLUMNS = frozenset({"higher_is_better"})
-"""Columns that say which values are better."""
 SPREADS = words_of(
     """
     std stdev stddev sd std_dev variance var ci ci95 ci_low ci_high lower upper low high iqr

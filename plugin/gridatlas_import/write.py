@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -81,7 +82,7 @@ def _is_written(path: Path) -> bool:
     """Whether an import writes such a file, or a folder with nothing but such files."""
     if path.name == RUNS and path.is_dir() and not path.is_symlink():
         return all(file.name.startswith(IMPORTED) for file in path.iterdir())
-    return path.name in FILES
+    return path.name in FILES or bool(re.fullmatch(r"cells-\d+\.csv", path.name))
 
 
 @contextlib.contextmanager

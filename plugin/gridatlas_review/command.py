@@ -43,8 +43,9 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
     help="Data folder in git revisions.",
 )
 @format_option(
-    ["markdown", "json", "html"],
-    "markdown for a comment, json for programs, html for a single page.",
+    ["markdown", "json", "html", "svg"],
+    "markdown for a comment, json for programs, html for a single page, svg for the differences "
+    "of the grid that changed most.",
 )
 @click.option(
     "--out",
@@ -101,6 +102,10 @@ def diff(
         text = to_json(changes, report, url)
     elif form == "markdown":
         text = to_markdown(report, url)
+    elif form == "svg":
+        from gridatlas_review.page import differences_svg
+
+        text = differences_svg(changes)
     else:
         from gridatlas_review.page import changes_document
 

@@ -10,13 +10,15 @@ from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.compose import draw_difference, draw_grid, own_domain
+from gridatlas.charts.draw import draw_difference, draw_values, joint_scale
 from gridatlas.charts.kinds.heatmap import with_overrides
 from gridatlas.model.format import many
 from gridatlas.model.schema import CHANGES
 from gridatlas.model.study import MISSING, Cell, Factor, Level, Point, point_slug
 from gridatlas.pages.environment import document_environment
+from gridatlas.pages.exports import to_svg
 from gridatlas.pages.figure import Figure, FigureRow, Section
+from gridatlas.pages.heatmaps import ONE_SCALE, signed
 from gridatlas.pages.page import page_link
 from gridatlas.pages.plan import PagePlan, RenderPart
 from gridatlas.table.differences import subtract
@@ -143,16 +145,27 @@ def change_figures(
     old = _on_new_axes(study, change)
     difference = subtract(new, old, None)
     signs, legend = _signs(change)
-    domain = own_domain((old, new))
-    before = with_overrides(draw_grid(old, domain), f"{new.label}, before")
-    after = with_overrides(draw_grid(new, domain), f"{new.label}, after")
+    scale = joint_scale((old, new))
+    before = with_overrides(draw_values(old, scale), f"{new.label}, before")
+    after = with_overrides(draw_values(new, scale), f"{new.label}, after")
     delta = with_overrides(draw_difference(difference), f"{new.label}, after − before", signs=signs)
     figures = (
-        Figure(before, old, "values after", shared=True, before=True),
-        Figure(after, new, "values before", shared=True, uncertainty=uncertainty),
-        Figure(delta, difference, "difference", signs=legend, before=True),
+        Figure(before, old, says=ONE_SCALE, before=True),
+        Figure(after, new, says=ONE_SCALE, uncertainty=uncertainty),
+        Figure(delta, difference, says=signed(delta, legend), before=True),
     )
     return tuple(replace(figure, compact=True) for figure in figures)
+
+
+def differences_svg(changes: Changes) -> str:
+    """The heatmap of differences of the grid that changed most; empty where no value changed."""
+    from gridatlas.charts.render import draw_one
+
+    for study, grid in changed_grids(changes):
+        if any(cell.kind == "value" for cell in grid.cells):
+            delta = change_figures(study, grid, study.head.uncertainty.of(grid.new))[-1]
+            return to_svg(draw_one(delta.chart).svg)
+    return ""
 
 
 def _on_new_axes(study: StudyChanges, change: GridChange) -> Grid:

@@ -10,7 +10,7 @@ CONFIGS = ("zensical.toml", "mkdocs.yml", "mkdocs.yaml")
 PACKAGES = ("zensical", "watchdog")
 
 
-def build(project: Project, strict: bool, report: Report) -> int:
+def build(project: Project, strict: bool | None, report: Report) -> int:
     """Build the site; 0, or 1 where it isn't built and is as it was.
 
     Raises:

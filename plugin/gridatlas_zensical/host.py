@@ -29,7 +29,7 @@ INDEX = "search.json"
 """Where the search has what it finds, in the built site."""
 
 
-def build(project: Project, strict: bool, report: Report) -> int:
+def build(project: Project, strict: bool | None, report: Report) -> int:
     """Build the site.
 
     Returns:
@@ -43,7 +43,7 @@ def build(project: Project, strict: bool, report: Report) -> int:
         staged = staging.bring(throttled(report))
         settings = staged.settings
         _tell(staged, report)
-        strict = strict or settings.strict
+        strict = settings.strict if strict is None else strict
         problems = _report_problems(staged.site.problems, report)
         more = ["--strict"] if strict else []
         arguments = ["build", "--config-file", str(staging.config), *more]

@@ -40,6 +40,10 @@ def overlay(
         configuration.put(top, "edit_uri", edit)
     configuration.put(top, "docs_dir", f"{PLACE}/docs")
     configuration.put(top, "site_dir", f"{PLACE}/site")
+    if settings.site_url:
+        configuration.put(top, "site_url", settings.site_url)
+    if project.flat:
+        configuration.put(top, "use_directory_urls", False)
     _append(top, "extra_css", [STYLESHEET])
     _append(top, "extra_javascript", [{"path": SCRIPT, "defer": True}])
     theme = configuration.get(top, "theme")

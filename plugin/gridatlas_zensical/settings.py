@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,12 +113,15 @@ def settings_of(project: Project) -> Settings:
         raise HostError(
             f"{project.config}: no folder {docs}", "a folder with pages", "make it, or name it"
         )
+    options = options_of(plugins.get("gridatlas"), project.config)
+    compare_to = os.environ.get("GRIDATLAS_COMPARE_TO") or options.compare_to
+    csp = options.csp and os.environ.get("GRIDATLAS_CSP") != "false"
     return Settings(
-        options_of(plugins.get("gridatlas"), project.config),
+        replace(options, compare_to=compare_to, csp=csp),
         docs,
-        project.folder / str(content.get("site_dir") or "site"),
-        str(content.get("site_url") or ""),
-        "" if content.get("use_directory_urls", True) else "index.html",
+        project.site or project.folder / str(content.get("site_dir") or "site"),
+        str(content.get("site_url") or os.environ.get("GRIDATLAS_SITE_URL") or ""),
+        "" if content.get("use_directory_urls", True) and not project.flat else "index.html",
         bool(content.get("strict")),
         project.folder / folder if folder else None,
         content.get("nav") or None,

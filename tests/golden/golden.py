@@ -24,7 +24,7 @@ PROJECTS: dict[str, Mapping[str, Any]] = {
 """Options of the plugin, by project."""
 
 FILES, TEXTS = "files.txt", "pages.txt"
-_LISTED = (".png", ".gz")
+_LISTED = (".png", ".gz", ".zip")
 _THEME = ("assets/images/", "assets/javascripts/", "assets/stylesheets/")
 _BLOCKS = [
     *("h1", "h2", "h3", "h4", "p", "li", "dt", "dd", "tr", "caption", "figcaption", "summary"),
@@ -73,6 +73,9 @@ def recorded_studies(files: Mapping[str, bytes]) -> Recorded:
         if path.startswith("studies/") and path.endswith(".html")
         if (page := parsed(content)).article is not None
     }
+    for page in pages.values():
+        for published in page.select(".ga-footer"):  # It names a commit.
+            published.decompose()
     bytes_of = {path: str(page.article).encode() for path, page in pages.items()} | {
         path: content for path, content in files.items() if path.startswith("grids/")
     }

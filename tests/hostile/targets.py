@@ -20,7 +20,7 @@ from markdown import Markdown
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.reruns import reproduction
 from gridatlas.build.site import load_data
-from gridatlas.charts.compose import draw_grid
+from gridatlas.charts.draw import draw_values
 from gridatlas.charts.vegalite import specification
 from gridatlas.claims import ClaimError, evaluate, evaluate_value
 from gridatlas.cli.main import main
@@ -98,7 +98,7 @@ def _files(files: Mapping[str, bytes]) -> Assessments:
         loaded = load_data(Path(name), "data")
         for results in loaded.results.values():
             for grid in results.grids.values():
-                specification(draw_grid(grid))
+                specification(draw_values(grid))
     _are_told(loaded.problems)
     return loaded
 

@@ -9,7 +9,9 @@ import pytest
 from huge import INPUT
 from once import once
 
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import CellMark
+from gridatlas.charts.palette import ColourScale
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
 
@@ -41,9 +43,8 @@ def _picture(x_labels: tuple[str, ...]) -> Heatmap:
     marks = tuple(
         CellMark(f"{at},1", x, "y", float(at), str(at), x) for at, x in enumerate(x_labels)
     )
-    return Heatmap(
-        "values", LONG, LONG, LONG, LONG, LONG, x_labels, ("y",), (0, 1), 0, marks, (), LONG
-    )
+    scale, words = ColourScale("values", 0, 1), (LONG, LONG)
+    return Heatmap(LONG, LONG, LONG, words, scale, LONG, LONG, x_labels, ("y",), marks)
 
 
 def test_a_text_that_is_cut_has_no_half_of_a_character() -> None:

@@ -166,18 +166,25 @@ def test_licence_and_authors_are_said_where_the_study_says_them(
     assert "@misc{tiny," in _croissant(build, "tiny")[0]["citeAs"]
     page = build.page("studies/tiny/")
     assert "Licence: CC-BY-4.0." in page.get_text()
-    [cite] = [
-        details for details in page.select("details") if "Cite this study" in details.get_text()
-    ]
-    assert "author = {A. Author and B. Author}" in cite.get_text()
-    assert "Cite this study" not in build.page("studies/tiny/model/").get_text()
+    for path, title in (("", "Tiny"), ("model/", "Tiny: Model"), ("model/large/", "Tiny: Large")):
+        footer = build.page(f"studies/tiny/{path}").select_one(".ga-footer")
+        assert footer
+        own, source = (text.get_text() for text in footer.select("pre"))
+        assert f"title = {{{{{title}}}}}," in own
+        assert f"url = {{{SITE_URL}studies/tiny/{path}}}," in own
+        assert "author = {A. Author and B. Author}" in source
 
 
 def test_a_study_without_source_and_address_says_no_more_than_there_is(
     tiny: Callable[..., Project],
 ) -> None:
     build = tiny().built()
-    assert "Cite this study" not in build.page("studies/tiny/").get_text()
+    footer = build.page("studies/tiny/").select_one(".ga-footer")
+    assert footer
+    text = " ".join(footer.get_text().split())
+    assert "Licence: not stated. Download everything (zip)" in text
+    assert "Published" not in text
+    assert "study.yml" not in text
     assert not {"url", "license", "creator", "citation"} & _dataset(build, "studies/tiny/").keys()
     croissant, _ = _croissant(build, "tiny")
     assert [file["contentUrl"] for file in croissant["distribution"][:2]] == [

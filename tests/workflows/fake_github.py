@@ -22,6 +22,7 @@ class GitHub:
         pulls: All pull requests.
         comments: Comments by the number of their pull request.
         artifacts: Content of each artifact, by id, with its name.
+        runs: What made artifacts, by their ids.
         asked: Method and path of each request.
         token_elsewhere: Tokens that the other host was sent.
         failing: Paths (their ends) that are answered with 500.
@@ -31,6 +32,7 @@ class GitHub:
     pulls: list[dict[str, Any]] = field(default_factory=list)
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     artifacts: dict[int, tuple[str, bytes]] = field(default_factory=dict)
+    runs: dict[int, dict[str, Any]] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
     token_elsewhere: list[str] = field(default_factory=list)
     failing: str = "(nothing)"
@@ -48,14 +50,27 @@ class GitHub:
         prefix = f"/repos/{self.repository}/"
         parts = path.removeprefix(prefix).split("/")
         if not path.startswith(prefix):
-            return 404, {}
+            about = {"id": 77, "default_branch": "main"}
+            return (200, about) if path == prefix.rstrip("/") else (404, {})
         match method, *parts:
+            case "GET", "actions", "artifacts":
+                found = [
+                    {"id": i, "name": name, "size_in_bytes": len(content), "expired": False}
+                    | {"workflow_run": self.runs.get(i)}
+                    for i, (name, content) in self.artifacts.items()
+                    if name == query["name"]
+                ]
+                return 200, {"artifacts": self.page(found, query)}
             case "GET", "pulls":
-                owner, _, ref = query["head"].partition(":")
+                owner, _, ref = query.get("head", "").partition(":")
                 found = [
                     pull
                     for pull in self.pulls
-                    if pull["head"]["ref"] == ref and pull["head"]["label"].startswith(f"{owner}:")
+                    if query["state"] in ("all", pull["state"])
+                    if not ref
+                    or (
+                        pull["head"]["ref"] == ref and pull["head"]["label"].startswith(f"{owner}:")
+                    )
                 ]
                 return 200, self.page(found, query)
             case "GET", "issues", number, "comments":

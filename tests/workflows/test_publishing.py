@@ -128,7 +128,7 @@ def test_gitlab_fails_on_a_ragged_row_and_keeps_what_changed(
     assert done.returncode == 1, done.stderr
     assert "data/tuning/cells.csv:4: problem [ragged-row]" in done.stdout
     changes = (project.folder / "changes.md").read_text()
-    assert changes.startswith("## ❌ Needs attention: 1 value removed, 1 new problem in the data")
+    assert changes.startswith("## ❌ data/tuning/cells.csv:\u200b4: 4 values: ")
     for path in job["artifacts"]["paths"]:
         assert (project.folder / path).exists()
     home = (project.folder / "site/index.html").read_text()

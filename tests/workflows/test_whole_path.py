@@ -137,7 +137,7 @@ def test_from_the_first_command_to_the_comment(tmp_path: Path, drawings: Path) -
     del push["pull_request"]
     done = repository.run("refs/heads/main", push, "push")
     assert {name: run.status for name, run in done.items()} == {"results": 0, "deploy": 0}
-    site = done["results"].artifacts["github-pages"]
+    site = done["results"].artifacts["gridatlas-site"]
     assert 'href="/results/' in (site / "404.html").read_text()
     called = re.sub(r"/\S+/(pip|needed)\.txt", r"WORK/\1.txt", (tmp_path / "pip.txt").read_text())
     assert called.splitlines() == hashed_installation(f"{tmp_path}/run-1/runner")

@@ -4,6 +4,7 @@ import copy
 import html
 import json
 import re
+import runpy
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,12 +15,13 @@ from typing import Any
 import cmarkgfm
 import pytest
 from fake_github import TOKEN, GitHub, serving
-from workflows import COMMENT, Done, event, run_step, run_steps, workflow
+from workflows import COMMENT, ROOT, Done, event, run_step, run_steps, workflow
 
 REPOSITORY = "atlas-owner/results"
 MARKER = "<!-- gridatlas-preview -->"
 HEAD, BASE = "a3c1" * 10, "b0b5" * 10
-[STEP] = run_steps(COMMENT, "comment")
+_, STEP = run_steps(COMMENT, "comment")
+SCRIPTS = ROOT / ".github/scripts"
 PREVIEW = {"format": 1, "pull_request": 12, "head": HEAD, "base": BASE, "site": "site"}
 
 
@@ -70,14 +72,25 @@ WriteComment = Callable[..., Done]
 def comment(github: GitHub, tmp_path: Path) -> WriteComment:
     """Run the workflow's step: `comment("fork")`, `comment(content=…)`."""
 
-    def comment(name: str = "own", content: bytes | None = None, **changes: Any) -> Done:
+    def comment(
+        name: str = "own",
+        content: bytes | None = None,
+        inputs: dict[str, str] | None = None,
+        published: dict[str, str] | None = None,
+        **changes: Any,
+    ) -> Done:
         given = event(f"workflow_run.{name}")
         given["workflow_run"].update(changes)
         if content is not None:
             github.artifacts = {501: ("gridatlas-preview-data", content)}
         folder = tmp_path / "empty"
         folder.mkdir(exist_ok=True)
-        context = {"github": {"event": given, "token": TOKEN}}
+        scripts = tmp_path / "runner/grid-atlas/.github/scripts"
+        if not scripts.exists():
+            scripts.parent.mkdir(parents=True)
+            scripts.symlink_to(SCRIPTS)
+        context = {"github": {"event": given, "token": TOKEN}, "inputs": inputs or {}}
+        context["needs"] = {"preview": {"outputs": published or {}}}
         done = run_step(STEP, folder, context, {"GITHUB_API_URL": github.api})
         assert list(folder.iterdir()) == []  # nothing is unpacked
         assert github.token_elsewhere == []
@@ -89,14 +102,11 @@ def comment(github: GitHub, tmp_path: Path) -> WriteComment:
 
 @pytest.fixture
 def functions(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The functions of the step's script, without what it does."""
+    """The functions of comment.py."""
     for name in ("GITHUB_REPOSITORY", "GITHUB_SERVER_URL", "GITHUB_API_URL", "RUN_ID"):
         monkeypatch.setenv(name, name)
-    script, main, _ = STEP["run"].partition("\ntry:\n    status")
-    assert main
-    found: dict[str, Any] = {}
-    exec(compile(script, COMMENT.name, "exec"), found)
-    return found
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return runpy.run_path(str(SCRIPTS / "comment.py"))
 
 
 # --- what is written ----------------------------------------------------------------------------
@@ -133,7 +143,6 @@ def test_the_comment_says_all_that_changed_the_important_first(
     [text] = github.bodies()
     shown = visible(text)
     expected = [
-        "Changes in the results",
         "1 claim flipped and 1 average is wrong. 3 cells changed in 1 grid;",
         f"Commit {HEAD[:12]} of this pull request, merged into {BASE[:12]} (main).",
         "Claims that flipped (1)",
@@ -146,7 +155,7 @@ def test_the_comment_says_all_that_changed_the_important_first(
         "Cells that changed (1)",
         "0.1 8 11.5 31.5 +20.0 0.2 8 12.5 12.0 −0.5 0.1 16 13.5 14.0 +0.5",
         "Levels, grids and studies (1)",
-        "To look at the site with these results: download gridatlas-preview-site",
+        "The site with these results is also in this run: download gridatlas-preview-site",
         "was made by the code of this pull request.",
     ]
     places = [shown.find(text) for text in expected]
@@ -159,7 +168,7 @@ def test_no_change_says_so(github: GitHub, comment: WriteComment) -> None:
     same = event("diff") | {"changed": False, "summary": "No result changed.", "sections": []}
     assert comment(content=artifact(same)).status == 0
     [text] = github.bodies()
-    assert "## No change in the results\n\nNo result changed.\n" in text
+    assert "## – No change of the results\n" in text
 
 
 def test_the_newest_of_several_artifacts_is_read(github: GitHub, comment: WriteComment) -> None:
@@ -252,7 +261,7 @@ def test_a_failing_preview_writes_over_the_comment(
     github.pulls[0] = pull(fork=name == "fork")
     github.comments[12] = [{"id": 1, "user": {"login": "visitor"}, "body": f"{MARKER} mine"}]
     assert comment(name, UNCHANGED).status == 0
-    assert "## No change in the results" in github.bodies()[1]
+    assert "## – No change of the results" in github.bodies()[1]
     move_on(github)
     github.artifacts = {}
     done = comment(name, head_sha=NEXT, conclusion=conclusion)
@@ -286,7 +295,7 @@ def test_a_run_that_fails_on_problems_has_a_comment_that_says_so(
     done = comment(conclusion="failure")
     assert (done.status, done.summary) == (0, "updated the comment on pull request 12\n")
     [text] = github.bodies()
-    assert text.startswith(f"{MARKER}\n## Changes in the results\n")
+    assert text.startswith(f"{MARKER}\n## 1 claim flipped")
     assert text.endswith(FAILS)
 
 
@@ -310,7 +319,7 @@ def test_a_preview_that_succeeds_again_replaces_it(github: GitHub, comment: Writ
     again = comment(content=artifact())
     assert again.summary == "updated the comment on pull request 12\n"
     [text] = github.bodies()
-    assert text.startswith(f"{MARKER}\n## Changes in the results\n")
+    assert text.startswith(f"{MARKER}\n## 1 claim flipped")
 
 
 def test_a_first_preview_that_fails_writes_no_comment(
@@ -605,15 +614,24 @@ HOSTILE_JSON: dict[str, tuple[bytes, str]] = {
         artifact(changed(ITEM, [{"text": "x", "details": "x"}])),
         "details of an item has the wrong form",
     ),
-    "attention as text": (
-        artifact(changed("needs_attention", "no")),
-        "needs_attention has the wrong form",
+    "another mark": (artifact(changed("mark", "!")), "mark has the wrong form"),
+    "a point of three": (artifact(changed("points", [["❌"] * 3])), "a point has the wrong form"),
+    "a picture elsewhere": (
+        artifact(preview=PREVIEW | {"picture": "https://example.org/x.svg"}),
+        "picture has the wrong form",
+    ),
+    "changes above": (
+        artifact(preview=PREVIEW | {"changes": "../changes/"}), "changes has the wrong form"
+    ),
+    "links as text": (
+        artifact(changed("leads", [{"table": {"columns": [], "rows": [], "links": "x"}}])),
+        "links of a table has the wrong form",
     ),
     "leads by name": (artifact(changed("leads", {})), "leads has the wrong form"),
     "too many leads": (artifact(changed("leads", [{}] * 31)), "leads has the wrong form"),
     "an answer of numbers": (
-        artifact(changed("leads", [{"before": 1}])),
-        "before of a lead has the wrong form",
+        artifact(changed("leads", [{"text": 1}])),
+        "text of a lead has the wrong form",
     ),
     "remarks as text": (
         artifact(changed("leads", [{"remarks": "x"}])),
@@ -736,7 +754,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(functions: dict[str, Any], tex
     section = {"id": text, "title": text, "items": [item], "more": 0}
     diff = changed("base.name", text) | {"summary": text, "sections": [section]}
     functions["check_diff"](diff)
-    body = functions["comment"](diff, PREVIEW)
+    body = functions["comment"](diff, PREVIEW, "")
     assert acted_on(body) == []
     assert links(body) == ["GITHUB_SERVER_URL/GITHUB_REPOSITORY/actions/runs/RUN_ID#artifacts"]
     html_text = rendered(body)
@@ -744,7 +762,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(functions: dict[str, Any], tex
     assert body.count("<!--") == 1
     # Our own structure is there, once, and nothing beside it.
     counts = {tag: len(re.findall(f"<{tag}[ >]", html_text)) for tag in OURS}
-    assert counts["h2"] == counts["h3"] == counts["table"] == counts["hr"] == 1
+    assert counts["h2"] == counts["details"] == counts["table"] == counts["hr"] == 1
     assert (counts["th"], counts["td"], counts["li"]) == (2, 2, 3)
     assert not any(
         (ord(c) < 32 and c != "\n") or c in "\u202e\u202c\u2066\u2069\u200d\ufeff\u2028"
@@ -761,14 +779,19 @@ def test_a_hostile_text_does_nothing_in_what_is_read_first(
     functions: dict[str, Any], text: str
 ) -> None:
     table = {"columns": [text, "b"], "rows": [[text, "last"]]}
-    lead = {"title": text, "text": text, "before": text, "now": text, "notes": [text]}
+    table |= {"links": [text], "linked": 0}
+    lead = {"title": text, "text": text, "page": text}
     lead |= {"remarks": [text, text], "table": table, "grids": [table]}
-    diff = changed("leads", [lead]) | {"summary": text, "needs_attention": True, "more": text}
+    diff = changed("leads", [lead]) | {"summary": text, "more": text, "mark": "❌"}
+    diff["points"] = [["❌", text]] * 3
     diff["sections"] = []
     functions["check_diff"](diff)
-    body = functions["comment"](diff, PREVIEW)
+    body = functions["comment"](diff, PREVIEW, "")
     assert acted_on(body) == []
     assert links(body) == ["GITHUB_SERVER_URL/GITHUB_REPOSITORY/actions/runs/RUN_ID#artifacts"]
+    site = "https://atlas-owner.github.io/results/pr/12/"
+    linked = functions["comment"](diff, PREVIEW | {"changes": "studies/changes/"}, site)
+    assert {link.startswith(site) for link in links(linked)[:-1]} == {True}
     html_text = rendered(body)
     assert set(re.findall(r"<([a-z][a-z0-9]*)", html_text)) <= OURS | {"a"}
     counts = {tag: len(re.findall(f"<{tag}[ >]", html_text)) for tag in OURS}
@@ -778,17 +801,17 @@ def test_a_hostile_text_does_nothing_in_what_is_read_first(
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS, ids=range(len(HOSTILE_TEXTS)))
 def test_a_hostile_text_does_nothing_in_a_fold(functions: dict[str, Any], text: str) -> None:
-    items = [{"text": "first", "group": text}, {"text": "second", "group": text}]
-    section = {"id": text, "title": text, "gist": text, "items": items, "more": 3}
+    items = [{"text": text}, {"text": text}]
+    section = {"id": text, "title": text, "items": items, "more": 3}
     diff = changed("leads", [{"title": "a"}]) | {"summary": "s", "sections": [section] * 2}
     functions["check_diff"](diff)
-    body = functions["comment"](diff, PREVIEW)
+    body = functions["comment"](diff, PREVIEW, "")
     assert acted_on(body) == []
     assert links(body) == ["GITHUB_SERVER_URL/GITHUB_REPOSITORY/actions/runs/RUN_ID#artifacts"]
     html_text = rendered(body)
     assert set(re.findall(r"<([a-z][a-z0-9]*)", html_text)) <= OURS | {"a"}
     counts = {tag: len(re.findall(f"<{tag}[ >]", html_text)) for tag in OURS}
-    # A fold per section; what entries share is written once in each.
+    # A fold per section.
     assert (counts["details"], counts["summary"], counts["li"], counts["hr"]) == (2, 2, 4, 1)
     assert body.count("</details>") == 2
     shown = visible(body)
@@ -800,9 +823,38 @@ def test_a_hostile_text_does_nothing_in_a_fold(functions: dict[str, Any], text: 
 def test_many_leads_are_counted_where_they_do_not_fit(functions: dict[str, Any]) -> None:
     row = ["x" * 240] * 12
     lead = {"title": "a", "table": {"columns": row, "rows": [row] * 30}}
-    diff = changed("leads", [lead] * 30) | {"summary": "s", "needs_attention": False}
-    body = functions["comment"](diff, PREVIEW)
+    diff = changed("leads", [lead] * 30) | {"summary": "s", "mark": "✅"}
+    body = functions["comment"](diff, PREVIEW, "")
     assert body.startswith(f"{MARKER}\n## ✅ s\n")
     assert len(body.encode()) <= 65_000
     assert re.search(r"and \d+ more of other kinds", body)
     assert body.count("<details>") == body.count("</details>") == 0
+
+
+# --- previews -----------------------------------------------------------------------------------
+
+
+def test_the_preview_is_linked_where_it_was_published(
+    github: GitHub, comment: WriteComment
+) -> None:
+    preview = PREVIEW | {
+        "changes": "studies/changes/",
+        "picture": "studies/changes/differences.svg",
+    }
+    content = artifact(preview=preview)
+    pages = {"url": "https://atlas-owner.github.io/results/"}
+    for numbers, linked in (("12 7", True), ("7", False), ("", False)):
+        assert comment(content=content, published=pages | {"previews": numbers}).status == 0
+        [text] = github.bodies()
+        site = "https://atlas-owner.github.io/results/pr/12/"
+        expected = [site, f"{site}studies/changes/", f"{site}{preview['picture']}"]
+        assert links(text)[:-1] == (expected if linked else [])
+
+
+def test_another_host_is_linked_by_its_address(github: GitHub, comment: WriteComment) -> None:
+    address = "https://deploy-preview-{number}--results.netlify.app/"
+    assert comment(inputs={"preview-url": address}).status == 0
+    [text] = github.bodies()
+    assert links(text)[0] == "https://deploy-preview-12--results.netlify.app/"
+    assert comment(inputs={"preview-url": "javascript:alert(1)"}).status == 0
+    assert len(links(github.bodies()[0])) == 1

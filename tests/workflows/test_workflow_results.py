@@ -44,7 +44,7 @@ plugins:
 """
 CHANGED = CELLS.replace("69", "75")
 RAGGED = CELLS.replace("0.1,16,71", "0.1,16,71,x")
-SITE, DATA, PAGES = "gridatlas-preview-site", "gridatlas-preview-data", "github-pages"
+SITE, DATA, PAGES = "gridatlas-preview-site", "gridatlas-preview-data", "gridatlas-site"
 
 STUB = f"""\
 #!{sys.executable}
@@ -206,7 +206,7 @@ def test_the_preview_opens_from_the_disk(honest: tuple[Checkout, Run]) -> None:
 
 
 DATA_FAILS = "The data has problems: see the annotations of this run."
-SITE_FAILS = "mkdocs build --strict fails: see the log of the step that builds the site."
+SITE_FAILS = "gridatlas build --site --strict fails: see the log of the step that builds the site."
 CHANGES_FAIL = "The pull request changes {} in a way that fail-on doesn't allow: see the summary."
 LAST = "Fail on what fail-on names"
 

@@ -109,6 +109,8 @@ def test_who_runs_code_of_a_pull_request_may_only_read() -> None:
         if "pull_request" not in events:
             continue
         for caller, job in jobs_of(file):
+            if caller.get("if") == "github.ref == 'refs/heads/main'":
+                continue  # of what was merged
             runs = [step for step in job["steps"] if "run" in step or "checkout" in step["uses"]]
             if runs:
                 assert set(caller["permissions"].values()) == {"read"}
@@ -123,29 +125,40 @@ def test_a_called_workflow_takes_no_secrets_and_comes_from_one_place(file: Path)
     assert "secrets" not in (content["on"]["workflow_call"] or {})
     text = file.read_text("utf-8")
     assert "secrets." not in text
-    assert "github.token" not in text or file == COMMENT
+    assert "github.token" not in text or file in (COMMENT, DEPLOY)
     # A called workflow has no folder of its own on the runner: `./` is the caller's.
     assert not any(step.get("uses", "").startswith(("./", "$/")) for _, step in steps(file))
 
 
-def test_only_the_job_that_deploys_may_write_pages_and_it_runs_nothing() -> None:
+def test_only_the_job_that_deploys_may_write_pages_and_it_runs_our_scripts_alone() -> None:
     writing = [
         (file.name, identity)
         for file in FILES
         for identity, job in workflow(file)["jobs"].items()
         if job["permissions"].get("pages") == "write"
     ]
-    assert writing == [("deploy.yml", "deploy"), ("site.yml", "deploy")]
-    [(_, step)] = steps(DEPLOY)
-    assert step["uses"].startswith("actions/deploy-pages@")
+    assert writing == [
+        ("comment.yml", "preview"), ("deploy.yml", "deploy"), ("site-comment.yml", "comment"),
+        ("site.yml", "deploy"),
+    ]  # fmt: skip
+    assert [step for name, step in steps(COMMENT) if name == "preview"] == [
+        step for _, step in steps(DEPLOY)
+    ]
+    taken, put, kept, deployed = (step for _, step in steps(DEPLOY))
+    assert kept["uses"].startswith("actions/upload-pages-artifact@")
+    assert deployed["uses"].startswith("actions/deploy-pages@")
+    assert put["run"].startswith('python3 "$RUNNER_TEMP/grid-atlas/.github/scripts/previews.py" ')
+    assert taken["env"]["COMMIT"] == "${{ job.workflow_sha }}"
     job = workflow(WORKFLOWS / "site.yml")["jobs"]["deploy"]
     assert job["if"] == "github.ref == 'refs/heads/main'"
     assert set(job["needs"]) == {"results", "links"}
 
 
 def test_who_may_comment_runs_nothing_of_a_pull_request() -> None:
-    [(_, step)] = steps(COMMENT)
-    assert "uses" not in step
+    taken, written = (step for name, step in steps(COMMENT) if name == "comment")
+    assert not {"uses"} & (taken.keys() | written.keys())
+    assert taken["run"] == next(steps(DEPLOY))[1]["run"]
+    assert written["run"] == 'python3 "$RUNNER_TEMP/grid-atlas/.github/scripts/comment.py"'
     assert workflow(WORKFLOWS / "site-comment.yml")["on"] == {
         "workflow_run": {"workflows": ["site"], "types": ["completed"]}
     }

@@ -82,6 +82,7 @@ def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> An
         words.population(inside),
         assertions,
         compared(asked),
+        much=leading.much,
     )
 
 

@@ -14,6 +14,7 @@ from gridatlas.analysis.said import (
     AssertionKind,
     Said,
     assertion,
+    how_much,
     is_likely,
     positive_interval,
     size,
@@ -48,12 +49,27 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
         way = "Up" if tests.estimate[at] > 0 else "Down"
         count = f"{int((by_unit > 0).sum())} of {len(by_unit)} {words.units_text(page)}"
-        evidence.append(f"{way} in {count}.")
+        evidence += [f"{way} in {count}."] if len(by_unit) else []
     evidence += _rivals_and_edge(question, naming, means)
     also = words.clause(f"{heads[0]}.", likely=is_likely(p, capped=capped))
     stated = assertion(question, at, kind, [factor.levels[of] for of in naming.levels], p)
     options = tuple((head, p) for head in heads)
-    return Said(question, options, capped, tuple(evidence), (also,), (stated,)), naming
+    much = _how_much(question, naming, at, values)
+    return Said(question, options, capped, tuple(evidence), (also,), (stated,), much), naming
+
+
+def _how_much(question: Question, naming: Naming, at: int, values: Sequence[str]) -> str:
+    """How large the effect of an axis is."""
+    factor = question.design.factor(question.factor)
+    ends = [f"{values[of]} at {factor.label} {factor.levels[of]}" for of in naming.levels]
+    if naming.rule in ("above", "below"):
+        way = "above" if question.tests.estimate[at] > 0 else "below"
+        return how_much(question, at, words.APART, way=way)
+    if naming.rule == "best":
+        gap = _gap(question, naming.levels[0], naming.second)
+        second = f"{factor.label} {factor.levels[naming.second]}"
+        return words.GAP.format(size=gap, second=second) if gap else ""
+    return words.ENDS.format(first=ends[0], last=ends[-1]) if len(ends) > 1 else ""
 
 
 def _axis_heads(
@@ -183,6 +199,9 @@ def say_cell(question: Question) -> Said:
         question, ((text, p), (shorter, p)), capped, (evidence,),
         (also, "The means of its levels contain that setting."),
         (assertion(question, 0, "cell", levels),),
+        how_much(
+            question, 0, words.BEYOND_LEVELS, way="above" if tests.estimate[0] > 0 else "below"
+        ),
     )  # fmt: skip
 
 

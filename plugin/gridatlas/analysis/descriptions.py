@@ -14,6 +14,7 @@ from gridatlas.analysis.questions import Question, present_levels
 from gridatlas.analysis.said import (
     Answer,
     ahead,
+    detectable,
     interval,
     positive_interval,
     size,
@@ -116,7 +117,10 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     ]
     evidence = [line for line in evidence if line]
     population, pairs = words.population(page), compared(asked)
-    return Answer(text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs)
+    return Answer(
+        text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
+        much=_range(page), shows=detectable(first), surer=would_show(first, _at_largest(first)),
+    )  # fmt: skip
 
 
 def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
@@ -160,15 +164,22 @@ def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
     return texts if agree else ()
 
 
-def _largest(question: Question) -> str:
-    """The largest difference seen of a question that isn't shown."""
-    page, tests = question.design, question.tests
-    label = page.factor(question.factor).label
+def _at_largest(question: Question) -> int:
+    """The contrast with the largest difference seen; −1 without one."""
+    tests = question.tests
     sizes = np.where(np.isfinite(tests.p), np.abs(tests.estimate), -1.0)
     if question.kind == "axis" and len(sizes) > 1:
         sizes = np.where(tests.second == contrasts.TREND, -1.0, sizes)
     at = int(sizes.argmax())
-    if sizes[at] < 0:
+    return at if sizes[at] >= 0 else -1
+
+
+def _largest(question: Question) -> str:
+    """The largest difference seen of a question that isn't shown."""
+    page, tests = question.design, question.tests
+    label = page.factor(question.factor).label
+    at = _at_largest(question)
+    if at < 0:
         return ""
     slope = tests.second[at] == contrasts.TREND
     return words.could_be(
@@ -276,6 +287,7 @@ def described_only(page: Design, prefix: str) -> Answer:
         "untestable",
         float("nan"),
         population,
+        much=_range(page) if low != high else "",
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from gridatlas.analysis.table import Bools, Codes, Factor, Floats, Table
+from gridatlas.analysis.table import Bools, Codes, Factor, Floats, Metric, Table
 
 REPEAT = "repeat"
 """The replicate of rows that share a place."""
@@ -129,7 +129,7 @@ def prepare(table: Table) -> Study:
         len(values) and (np.isfinite(table.k) & (table.n > 0))[np.isfinite(values)].all()
     )  # fmt: skip
     delta = None if table.metric.decimals is None else 10.0**-table.metric.decimals
-    log = not counts and _in_logs(table, values)
+    log = not counts and in_logs(table.metric, values)
     if log:
         middle = float(np.median(values[np.isfinite(values)]))
         values, delta = np.log(values), None if delta is None else delta / middle
@@ -250,9 +250,9 @@ def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
     return values, counted
 
 
-def _in_logs(table: Table, values: Floats) -> bool:
+def in_logs(metric: Metric, values: Floats) -> bool:
+    """Whether values that are no counts are compared by their ratios."""
     finite = values[np.isfinite(values)]
-    metric = table.metric
     if not len(finite) or finite.min() <= 0 or metric.scale == "linear":
         return False
     if metric.scale == "log":

@@ -16,6 +16,7 @@ from gridatlas.analysis.said import (
     Said,
     ahead,
     assertion,
+    how_much,
     interval,
     is_likely,
     luck,
@@ -104,7 +105,8 @@ def _say_base(
     evidence += _means_over(page, question, rows)
     heads = _base_heads(question, base, over, under, rest)
     capped = bool(tests.capped[order].any())
-    return Said(question, heads, capped, tuple(evidence), (evidence[0],), assertions)
+    much = _how_far_ahead(question, (over or under or rest)[0])
+    return Said(question, heads, capped, tuple(evidence), (evidence[0],), assertions, much)
 
 
 def _against_base(question: Question, at: int, base: int, *, first: bool) -> str:
@@ -125,6 +127,12 @@ def _against_base(question: Question, at: int, base: int, *, first: bool) -> str
     else:
         line = f"{label[better]} {words.LIKELY}ahead of {label[worse]}: {end}"
     return words.clause(line, likely=is_likely(p, capped=capped))
+
+
+def _how_far_ahead(question: Question, at: int, pattern: str = words.AHEAD, **named: str) -> str:
+    label = question.design.factor(question.factor).spoken
+    first, second = (label[of] for of in ahead(question, at))
+    return how_much(question, at, pattern, first=first, second=second, **named)
 
 
 def _base_heads(
@@ -319,7 +327,8 @@ def _say_ranking(
             evidence.append(f"{both}: {positive_interval(question, at)}{end}.")
     short = words.clause(f"Over all settings: {texts[0]}.", likely=is_likely(p, capped=capped))
     heads = tuple((text, p) for text in texts)
-    return Said(question, heads, capped, tuple(evidence), (short,), assertions)
+    much = _how_far_ahead(question, at) if at >= 0 else ""
+    return Said(question, heads, capped, tuple(evidence), (short,), assertions, much)
 
 
 def _ranking(question: Question, rank: Ranked, error: float) -> str:
@@ -377,7 +386,8 @@ def say_tuned(question: Question) -> Said:
         f"{both}: {positive_interval(question, at)}.",
         f"{_best_places(question)}.",
     )
-    return Said(question, ((text, p),), capped, evidence, (evidence[0],), assertions)
+    much = _how_far_ahead(question, at, words.AHEAD_TUNED)
+    return Said(question, ((text, p),), capped, evidence, (evidence[0],), assertions, much)
 
 
 def _best_values(question: Question) -> dict[int, float]:
@@ -448,4 +458,5 @@ def say_blocks(question: Question) -> Said:
         for at in shown
     )
     capped = bool(tests.capped[where].any())
-    return Said(question, heads, capped, (line,), (line,), assertions)
+    much = _how_far_ahead(question, where[0], words.AHEAD_ON, block=of_block[where[0]])
+    return Said(question, heads, capped, (line,), (line,), assertions, much)

@@ -61,6 +61,9 @@ class Answer:
         assertions: What headline and evidence assert.
         compared: The tested pairs of names, shown or not; of many names those with the first.
         ranks: Of many names that are tested, the first name first.
+        much: How large it is what the headline says, with its interval; of nothing shown the range.
+        shows: The difference that would probably have been found; empty where one was.
+        surer: How many units would show the largest difference seen.
     """
 
     headline: str
@@ -71,6 +74,9 @@ class Answer:
     assertions: tuple[Assertion, ...] = ()
     compared: tuple[Assertion, ...] = ()
     ranks: tuple[Rank, ...] = ()
+    much: str = ""
+    shows: str = ""
+    surer: str = ""
 
     @property
     def asserts(self) -> bool:
@@ -92,6 +98,7 @@ class Said:
         capped: Whether they are at most likely.
         evidence: Where it leads.
         also: Where another question leads.
+        much: As in `Answer`.
     """
 
     question: Question
@@ -100,6 +107,7 @@ class Said:
     evidence: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     assertions: tuple[Assertion, ...] = ()
+    much: str = ""
 
 
 def graded(p: float, *, capped: bool) -> Grade:
@@ -188,6 +196,27 @@ def luck(page: Design, by_unit: Floats) -> str:
         return ""
     spread = float(by_unit.std(ddof=1))
     return f"; {words.units_text(page)} differ by ±{words.size_text(page, spread, spread)}"
+
+
+def how_much(question: Question, at: int, pattern: str, **named: str) -> str:
+    """The size of a contrast, and its interval, in one of the patterns of `words`."""
+    room = positive_interval(question, at)
+    return pattern.format(size=size(question, at), interval=room, **named)
+
+
+def detectable(question: Question) -> str:
+    """The difference that the question's widest contrast would have shown with power 0.8."""
+    page, tests = question.design, question.tests
+    errors = np.where(np.isfinite(tests.p), tests.error, -1.0)
+    if question.kind == "axis" and len(errors) > 1:
+        errors = np.where(tests.second == contrasts.TREND, -1.0, errors)
+    at = int(errors.argmax())
+    if not errors[at] > 0 or page.unit not in ("replicate", "block", "item", "counts"):
+        return ""
+    alpha = 0.05 / (question.by * np.isfinite(tests.p).sum())
+    df = float(tests.df[at])
+    needed = contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)
+    return words.size_text(page, float(needed * errors[at]), float(errors[at]))
 
 
 def would_show(question: Question, at: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ class Factor:
         numbers: Of each level; None where levels are names.
         baseline: The level that the others are compared with.
         aggregates: Levels that sum up others. They are no observations.
+        in_text: What some levels are called within sentences, by their names.
     """
 
     label: str
@@ -37,13 +38,14 @@ class Factor:
     numbers: tuple[float, ...] | None = None
     baseline: int | None = None
     aggregates: frozenset[int] = frozenset()
+    in_text: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def spoken(self) -> tuple[str, ...]:
         """Its levels within sentences; with the factor, if alone they would say nothing."""
         if any(SAYS_NOTHING.fullmatch(level) for level in self.levels):
-            return tuple(f"{self.label} {level}" for level in self.levels)
-        return self.levels
+            return tuple(self.in_text.get(level, f"{self.label} {level}") for level in self.levels)
+        return tuple(self.in_text.get(level, level) for level in self.levels)
 
 
 @dataclass(frozen=True, slots=True)

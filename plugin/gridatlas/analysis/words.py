@@ -358,6 +358,18 @@ def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, end
     return f"{metric} {verb} with {factor} in all {count} {units}{values}, but not shown"
 
 
+# --- how much -------------------------------------------------------------------------------------
+
+
+AHEAD = "{first} is {size} ahead of {second} ({interval})."
+AHEAD_TUNED = "At their best settings, {first} is {size} ahead of {second} ({interval})."
+AHEAD_ON = "{first} is {size} ahead of {second} on {block} ({interval})."
+APART = "{size} {way} the mean of the others ({interval})."
+BEYOND_LEVELS = "{size} {way} what its levels give ({interval})."
+ENDS = "{first}, {last}."
+GAP = "{size} ahead of {second}."
+
+
 # --- evidence -------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,9 @@ from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
 from gridatlas.assessment.answers import grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
+from gridatlas.assessment.observations import works_in_logs
 from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
+from gridatlas.assessment.rivals import OtherReading, other_readings
 from gridatlas.assessment.uncertainty import Uncertainty
 from gridatlas.assessment.verdicts import with_verdicts
 from gridatlas.checks import StudyChecks
@@ -59,14 +61,16 @@ class Assessment:
         """What its pages lead with, by their paths below the study's; empty for its own."""
         return page_answers(self.results, self.checks, self.cache, self.digest)
 
-    def asserts_of(self, grid: Grid) -> bool:
-        """Whether a page of a grid's levels asserts anything; without facets, the study's page."""
-        pages = [
-            f"{facet.id}/{level.slug}"
-            for facet, level in zip(self.study.facets, grid.names, strict=True)
-        ]
-        found = (self.answers.get(page) for page in pages or [""])
-        return any(answer is not None and answer.asserts for answer in found)
+    @cached_property
+    def others(self) -> tuple[OtherReading, ...]:
+        """Its readings that give another value than is shown somewhere."""
+        return tuple(other_readings(self.results, self.checks.results))
+
+    @cached_property
+    def log(self) -> bool:
+        """Whether its values are compared by their ratios."""
+        grid = next(iter(self.results.grids.values()), None)
+        return grid is not None and works_in_logs(self.study, grid.table)
 
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from gridatlas.analysis.design import in_logs
 from gridatlas.analysis.table import Codes, Factor, Floats, Metric, Table
 from gridatlas.model import study as model
 from gridatlas.model.study import STATES, Outcomes, Reading, Study, inline
@@ -77,6 +78,14 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
         failed,
         study.cells == "runs",
     )
+
+
+def works_in_logs(study: Study, shown: StudyTable) -> bool:
+    """Whether the values of a study are compared by their ratios, as far as these tell."""
+    columns = shown.columns
+    values = columns.value.floats[columns.value.defined]
+    counted = study.trials is not None or bool((columns.n > 0).any())
+    return not counted and in_logs(_metric(study, columns), values)
 
 
 def _metric(study: Study, columns: Columns) -> Metric:
@@ -197,6 +206,7 @@ def _factor(study: Study, factor: model.Factor) -> Factor:
         as_floats if None not in numbers else None,
         None if baseline is None else factor.place(baseline),
         frozenset(place for place, level in enumerate(factor.levels) if level.aggregate),
+        {level.label: level.in_text for level in factor.levels if level.in_text},
     )
 
 

@@ -12,7 +12,7 @@ from gridatlas.analysis.said import Answer
 from gridatlas.analysis.words import listed
 from gridatlas.checks.findings import CheckResult
 from gridatlas.checks.words import half_unit
-from gridatlas.model.study import Reading, Study
+from gridatlas.model.study import MISSING, Cell, Reading, Study
 from gridatlas.table.coded import Rows
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Columns, Grid
@@ -105,8 +105,8 @@ def _averages(results: Results, reading: str | None = None) -> tuple[int, int]:
             for level in facets[at].levels
             if not level.aggregate
         ]
-        for x, y, cell in grid.points():
-            cells = [part.cell(x.key, y.key) for part in parts if part]
+        of_parts = [part.columns for part in parts if part]
+        for cell, *cells in zip(grid.columns, *of_parts, strict=True):
             values = [part.value for part in cells if part.value is not None]
             if cell.value is None or len(values) < len(parts):
                 continue
@@ -155,6 +155,24 @@ def with_reading(results: Results, reading: Reading) -> Results:
     table = replace(table, columns=columns)
     grids = {levels: Grid(results.study, levels, table) for levels in results.grids}
     return replace(results, grids=grids)
+
+
+def alone(results: Results, reading: Reading, grids: Iterable[Grid]) -> list[Grid]:
+    """Grids with the values of one reading; means that it lacks are computed from its parts."""
+    study, own = results.study, reading.cells
+
+    def of(grid: Grid) -> Grid:
+        if grid.levels in own.index:
+            return Grid(study, grid.levels, own)
+        parts = [part.columns.value for part in map(of, grid.parts)]
+        means = (
+            None if None in given else sum(given, Decimal()) / len(given)
+            for given in zip(*parts, strict=True)
+        )
+        cells = [MISSING if mean is None else Cell(mean, "ok") for mean in means]
+        return Grid.of(study, grid.levels, cells or [MISSING] * len(grid.columns), True)
+
+    return [of(grid) for grid in grids]
 
 
 def settled(

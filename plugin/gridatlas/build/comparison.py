@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from gridatlas import registry
 
 if TYPE_CHECKING:
-    from gridatlas.assessment.assessment import Assessments
+    from gridatlas.assessment.assessment import Assessment, Assessments
     from gridatlas.model.problems import Problem
     from gridatlas.pages.plan import PagePlan
 
@@ -33,6 +33,16 @@ class Base(Protocol):
 
 class CannotCompare(Exception):
     """What the studies are compared with can't be had; the message says why, and what to do."""
+
+
+def history_page(
+    assessment: Assessment, data: Path, into: str, cache: Path | None
+) -> PagePlan | None:
+    """The page of a study's history; None without one, and where no package makes it."""
+    if not assessment.study.history or "history" not in registry.found(registry.COMPARE):
+        return None
+    plan: PagePlan = registry.load(registry.COMPARE, "history")(assessment, data, into, cache)
+    return plan
 
 
 def load_base(name: str, data: Path, root: Path, cache: Path) -> Base:

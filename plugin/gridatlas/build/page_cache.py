@@ -133,7 +133,10 @@ def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Con
 
 # --- what it is made from -----------------------------------------------------------------------
 
-_FROM_OUTSIDE = ("script_page", "changes_page", "changed", "since", "see_also", "metrics")
+_FROM_OUTSIDE = (
+    *("script_page", "changes_page", "changed", "since", "see_also", "metrics"),
+    *("published", "local", "history", "history_page"),
+)
 """Keys of a page's context that no file of its study decides."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,12 +12,13 @@ from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment, Assessments
 from gridatlas.assessment.pipeline import gc_disabled, load_data, load_study
-from gridatlas.build.comparison import Base
+from gridatlas.build.comparison import Base, history_page
 from gridatlas.build.page_cache import PageCache, SiteFiles
 from gridatlas.build.study_writer import ServeCache, StudyPlan, StudyWriter
 from gridatlas.charts import palette
 from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawable, bundle
+from gridatlas.data.published import Published, published
 from gridatlas.files.cache import open_cache
 from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
@@ -118,9 +120,13 @@ def build(
 
     with RenderPool[Drawable](cache, drawn) as pool:
         page_cache = PageCache(stored, (into, address, ending), templates, digests)
-        study_writer = StudyWriter(page_cache, pool, site)
+        study_writer = StudyWriter(page_cache, pool, site, data, into)
         studies = []
-        for study in _study_plans(assessments, into, page_of, cache, serve_cache, progress):
+        about = published(data, [assessment.study for assessment in assessments.values()])
+        local = serve_cache is not None
+        for study in _study_plans(
+            assessments, data, into, page_of, cache, serve_cache, progress, about, local=local
+        ):
             studies.append(study)
             if base is None:  # Otherwise its pages have the changes as well.
                 study_writer.begin(study)
@@ -141,6 +147,10 @@ def build(
         pages = _write(studies, plans, study_writer, writer, files, progress)
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
+    for plan in plans:
+        if told := plan.context.get("history"):
+            name = f"{GRIDS}/{plan.context['study'].id}/history.json"
+            files.add({name: json.dumps(told, ensure_ascii=False, indent=1)})
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken)
@@ -201,11 +211,15 @@ def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
 
 def _study_plans(
     assessments: Assessments,
+    data: Path,
     into: str,
     page_of: Callable[[str], str],
     cache: Path | None,
     serve_cache: ServeCache | None,
     progress: ProgressReporter,
+    about: Mapping[str, Published],
+    *,
+    local: bool,
 ) -> Iterator[StudyPlan]:
     """What is to be written of each study."""
     for study_id, assessment in tracked(assessments.items(), "studies assessed"):
@@ -214,19 +228,31 @@ def _study_plans(
         script_page = page_of(script) if script else ""
         # What the study links to may exist now, or no longer.
         others = _linked(study, assessments, into)
-        plan = partial(_study_plan, assessment, into, script_page, others)
+        by = about[study_id]
+        history = partial(history_page, assessment, data, into, cache)
+        plan = partial(_study_plan, assessment, into, script_page, others, by, history, local=local)
         if serve_cache is None:
             yield plan()
         else:
-            options = (into, script_page, cache, tuple(others.items()))
+            options = (into, script_page, cache, tuple(others.items()), by)
             yield serve_cache.study_plan(assessment, options, plan)
         progress(f"assessed {study_id}")
 
 
 def _study_plan(
-    assessment: Assessment, into: str, script_page: str, others: Mapping[str, Sequence[str]]
+    assessment: Assessment,
+    into: str,
+    script_page: str,
+    others: Mapping[str, Sequence[str]],
+    by: Published,
+    history: Callable[[], PagePlan | None],
+    *,
+    local: bool,
 ) -> StudyPlan:
-    plans = plan_study(assessment, into, script_page, others)
+    plans = plan_study(assessment, into, script_page, others, by, local=local)
+    if told := history():
+        first = replace(plans[0], context={**plans[0].context, "history_page": told.path})
+        plans = [first, *plans[1:], told]
     return StudyPlan(assessment, tuple(plans), tuple(plan_embeds(assessment, into)))
 
 

@@ -23,8 +23,9 @@ from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.limits import Limits, NotRead, limits
 from gridatlas.model.problems import Problem
 from gridatlas.pages.agreement import pairs_csv
+from gridatlas.pages.archive import archive
 from gridatlas.pages.embeds import embed_path
-from gridatlas.pages.exports import FORMATS, grid_path, plot_files
+from gridatlas.pages.exports import ARCHIVE, FORMATS, grid_path, plot_files
 from gridatlas.pages.meta import card_path, social_card
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import EmbedPlan, PagePlan
@@ -121,8 +122,16 @@ class StudyWriter:
     All studies are begun before the first one is ended: meanwhile the heatmaps are drawn.
     """
 
-    def __init__(self, cache: PageCache, pool: RenderPool[Drawable], site: SiteAddress) -> None:
+    def __init__(
+        self,
+        cache: PageCache,
+        pool: RenderPool[Drawable],
+        site: SiteAddress,
+        data: Path,
+        into: str,
+    ) -> None:
         self._cache, self._pool, self._site = cache, pool, site
+        self._data, self._into = data, into
         self._keys: dict[str, str | None] = {}
         self._finished: dict[str, CachedStudy] = {}
 
@@ -189,9 +198,22 @@ class StudyWriter:
                 drawing = self._pool.drawings[embed.figure.heatmap]
                 files |= _downloads(embed, drawing, study.assessment.reproduction)
                 progress(f"wrote the files of {grid_path(embed.grid)}")
-            files |= self._drawn_cards(study.plans)
+            files |= self._drawn_cards(study.plans) | self._archive(study, files)
             self._end(study.id, pages, files, writer)
         return self._finished[study.id]
+
+    def _archive(self, study: StudyPlan, files: Mapping[str, str | bytes]) -> dict[str, bytes]:
+        """Everything of a study in one file, beside its page."""
+        folder = f"{self._into}/{study.id}"
+        page = f"{folder}/index.md"
+        address = self._site.of(page, page) if self._site.root else ""
+        published = study.plans[0].context["published"]
+        try:
+            text = read_file(self._data / study.id / "study.yml", self._data).decode("utf-8")
+        except (OSError, NotRead, UnicodeDecodeError):
+            text = ""  # It changes just now: the next build has it.
+        packed = archive(study.assessment, self._into, address, published, files, text)
+        return {f"{folder}/{ARCHIVE}": packed}
 
     def end_overview(self, overview: PagePlan, writer: Writer) -> CachedStudy:
         """The page that links to all studies, which was begun."""

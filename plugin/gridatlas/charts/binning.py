@@ -11,15 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gridatlas.charts.kinds.heatmap import (
-    SEVERAL,
-    CellMark,
-    Heatmap,
-    Segment,
-    Subject,
-    region_edges,
-    rows_from_top,
-)
+from gridatlas.charts.kinds.heatmap import Heatmap, Subject
+from gridatlas.charts.marks import SEVERAL, CellMark, Segment, region_edges, rows_from_top
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level, Point, Study, point_slug
 from gridatlas.table.coded import Coded, Rows
@@ -202,7 +195,7 @@ def draw_blocks(
     return replace(
         heatmap,
         description=f"{subject.description} {rule}",
-        legend=f"{heatmap.legend}, mean of {of.size} cells",
+        measure=f"{heatmap.measure}, mean of {of.size} cells",
     )
 
 
@@ -228,6 +221,7 @@ def _block_mark(
         None if block.mean is None else float(block.mean),
         "" if block.mean is None else subject.text_of(block.mean),
         f"{study.x.label} {column}, {study.y.label} {row}: {words}",
+        0 if block.mean is None else subject.step(float(block.mean)),
         best=best,
         absent="" if block.values else reasons[0] if len(reasons) == 1 else SEVERAL,
     )

@@ -7,25 +7,28 @@ are most of the time that Vega takes. What is drawn is the same to the letter: a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap, Segment
-from gridatlas.charts.palette import is_dark
-from gridatlas.charts.vegalite import panel_cell, panel_font_size
+from gridatlas.charts.marks import CellMark
+from gridatlas.charts.palette import FADED, STEPS
+from gridatlas.charts.vegalite import cell_size, layers, row_of
 
-_NUMBER = re.compile(r"[\d.,+\u2212·-]+")
+if TYPE_CHECKING:
+    from gridatlas.charts.kinds.heatmap import Heatmap
+
+_NUMBER = re.compile(r"[\d.,+\u2212–×·-]*")
 """A text that no font makes wider than its cell, so that the drawing keeps its size."""
-_FILL = re.compile(r"#[0-9a-f]{6}")
 _GROUP = r'(<g class="mark-\w+ role-mark %s_marks"[^>]*>)(.*?)(</g>)'
 _TRANSFORM = re.compile(r' transform="[^"]*"')
-_ENDS = re.compile(r' transform="[^"]*" x2="[^"]*" y2="[^"]*"')
-_STROKE = re.compile(r' stroke="[^"]*"')
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#x9;", "\n": "&#xA;"}
     | {"\r": "&#xD;"}
 )
+CLONED = ("values", "bold", "best", "ring", "low", "means", "asserted")
+"""Layers whose marks differ in place, text and paint alone, besides the cells."""
 
 
 def panel_svg(panel: Heatmap, draw: Callable[[Heatmap], str]) -> str:
@@ -38,37 +41,49 @@ def panel_svg(panel: Heatmap, draw: Callable[[Heatmap], str]) -> str:
     if not _is_plain(panel):
         return draw(panel)
     svg = _drawn(_kind(panel), draw)
-    size = panel_font_size(panel)
-    width, height = panel_cell(panel, size)
-    x = {label: at * width for at, label in enumerate(panel.x_labels)}
-    y = {label: at * height for at, label in enumerate(panel.y_labels)}
-    cells = [_Cell(mark, x[mark.x], y[mark.y], width, height) for mark in panel.marks]
-    layers: dict[str, Callable[[str], Iterable[str]]] = {
-        "cells": lambda _: map(_rectangle, cells),
-        "values": lambda _: (_value(cell, size) for cell in cells),
-        "best": lambda first: (_frame(first, cell) for cell in cells if cell.mark.best),
-        "halo": lambda first: _lines(first, panel.outline, width, height),
-        "outline": lambda first: _lines(first, panel.outline, width, height),
-        "rivals": lambda first: _lines(first, panel.best_edges, width, height),
+    width, height = cell_size(panel)
+    x = {label: at for at, label in enumerate(panel.x_labels)}
+    y = {label: at for at, label in enumerate(panel.y_labels)}
+    of_own: dict[str, dict[str, Any]] = {
+        layer["name"]: layer for layer in layers(panel, width, height) if layer
     }
-    for layer, marks in layers.items():
-        svg = _with_marks(svg, layer, marks)
+    rows = [(mark, row, x[mark.x], y[mark.y]) for mark, row in _rows(panel)]
+    cells = (_rectangle(mark, row, i, j, width, height) for mark, row, i, j in rows)
+    svg = _with_marks(svg, "cells", lambda _: cells)
+    for name in CLONED:
+        layer = of_own.get(name)
+        if layer is None:
+            continue
+        look = layer["mark"]
+        if "data" in layer:
+            marks = [(row["left"], row["top"], row) for row in layer["data"]["values"]]
+        else:
+            down = height / 2 + look.get("yOffset", 0)
+            marks = [
+                ((i + 0.5) * width, j * height + down, row) for _, row, i, j in rows if name in row
+            ]
+        shift = round(0.3 * look["fontSize"]) if look["type"] == "text" else 0
+        svg = _with_marks(svg, name, partial(_clones, marks=marks, shift=shift))
     return svg
 
 
+def _rows(panel: Heatmap) -> Iterable[tuple[CellMark, Mapping[str, Any]]]:
+    return ((mark, row_of(panel, mark)) for mark in panel.marks)
+
+
 def _is_plain(panel: Heatmap) -> bool:
-    """Whether it has cells with values alone, and at most frames and outlines on them."""
+    """Whether it has cells with values alone, and marks that can be put in."""
     return (
         panel.block is None
         and len(set(panel.x_labels)) == len(panel.x_labels)
         and len(set(panel.y_labels)) == len(panel.y_labels)
         and all(
             mark.value is not None
-            and _FILL.fullmatch(mark.fill)
-            and not (mark.absent or mark.disputed or mark.in_best_set)
+            and not mark.corner
             and (not panel.printed or _NUMBER.fullmatch(mark.text))
             for mark in panel.marks
         )
+        and all(map(_NUMBER.fullmatch, (*panel.x_means, *panel.y_means)))
         and bool(panel.marks)
     )
 
@@ -77,48 +92,29 @@ def _is_plain(panel: Heatmap) -> bool:
 
 
 def _kind(panel: Heatmap) -> Heatmap:
-    """A panel with the same labels and layers, whose marks reach as far."""
-    best = [mark for mark in panel.marks if mark.best]
-    columns, rows = (
-        [*map(labels.index, found)]
-        for labels, found in (
-            (panel.x_labels, [mark.x for mark in best] or panel.x_labels),
-            (panel.y_labels, [mark.y for mark in best] or panel.y_labels),
-        )
-    )
-    mark = CellMark("", "", "", 0.0, "0", "", best=bool(best), fill="#ffffff")
+    """A panel with the same labels and layers, with few marks."""
+    found: dict[frozenset[str], CellMark] = {}
+    for mark, row in _rows(panel):
+        flags = frozenset({*row} & {*CLONED})
+        # A dash stands on low steps alone.
+        step = 0 if "low" in flags else STEPS // 2
+        alike = replace(mark, key="", value=0.0, text="0", label="", step=step, faded=False)
+        found.setdefault(flags, alike)
+    marks = tuple(found.values())
     return replace(
         panel,
         title="",
         description="",
-        legend="",
+        measure="",
+        ends=("", ""),
         x_title="",
         y_title="",
         note="",
-        outline_label="",
-        domain=(0.0, 1.0),
-        decimals=0,
-        marks=tuple(
-            replace(mark, x=panel.x_labels[column], y=panel.y_labels[row])
-            for column, row in ((min(columns), min(rows)), (max(columns), max(rows)))
-        ),
-        outline=_around(panel.outline),
-        best_edges=_around(panel.best_edges),
+        region_label="",
+        marks=marks,
+        x_means=("0",) * len(panel.x_means),
+        y_means=("0",) * len(panel.y_means),
         letters=panel.letters or panel.longest,
-    )
-
-
-def _around(edges: Sequence[Segment]) -> tuple[Segment, ...]:
-    """The edges of the smallest rectangle around others."""
-    if not edges:
-        return ()
-    left, right = min(edge.x for edge in edges), max(edge.x2 for edge in edges)
-    top, bottom = min(edge.y for edge in edges), max(edge.y2 for edge in edges)
-    return (
-        Segment(left, top, right, top),
-        Segment(left, bottom, right, bottom),
-        Segment(left, top, left, bottom),
-        Segment(right, top, right, bottom),
     )
 
 
@@ -138,65 +134,40 @@ def _drawn(kind: Heatmap, draw: Callable[[Heatmap], str]) -> str:
 # --- what each has of its own ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """A cell and where it is, in pixels."""
-
-    mark: CellMark
-    left: int
-    top: int
-    width: int
-    height: int
-
-    @property
-    def middle(self) -> float:
-        return self.left + self.width / 2
-
-    @property
-    def ink(self) -> str:
-        return _ink(self.mark.fill)
-
-
 def _with_marks(svg: str, layer: str, marks: Callable[[str], Iterable[str]]) -> str:
     """The drawing with other marks in a layer; they are made from its first one."""
 
     def replaced(group: re.Match[str]) -> str:
-        first = group[2].partition("/>")[0] + "/>"
-        return group[1] + "".join(marks(first)) + group[3]
+        first = re.match(r"<text[^>]*>[^<]*</text>|<[^>]*/>", group[2])
+        assert first is not None
+        return group[1] + "".join(marks(first[0])) + group[3]
 
     return re.sub(_GROUP % layer, replaced, svg, count=1)
 
 
-def _rectangle(cell: _Cell) -> str:
-    mark, width = cell.mark, cell.width
+def _rectangle(
+    mark: CellMark, row: Mapping[str, Any], i: int, j: int, width: int, height: int
+) -> str:
+    opacity = FADED if mark.faded else 1
     return (
         f'<path aria-label="{mark.label.translate(_ESCAPES)}" role="graphics-symbol" '
-        f'aria-roledescription="rect mark" '
-        f'd="M{cell.left},{cell.top}h{width}v{cell.height}h-{width}Z" fill="{mark.fill}"/>'
+        f'aria-roledescription="rect mark" d="M{i * width},{j * height}h{width}v{height}h-{width}Z"'
+        f' fill="{row["fill"]}" fill-opacity="{opacity}"/>'
     )
 
 
-def _value(cell: _Cell, size: int) -> str:
-    line = cell.top + cell.height / 2 + round(0.3 * size)
-    return (
-        f'<text text-anchor="middle" transform="translate({cell.middle:g},{line:g})" '
-        f'font-family="sans-serif" font-size="{size}px" fill="{cell.ink}">{cell.mark.text}</text>'
-    )
+def _clones(
+    first: str, marks: Iterable[tuple[float, float, Mapping[str, Any]]], shift: int
+) -> Iterable[str]:
+    """A mark like the first one at each place, with its own text and paint.
 
-
-def _frame(first: str, cell: _Cell) -> str:
-    place = f' transform="translate({cell.middle:g},{cell.top + cell.height / 2:g})"'
-    return _STROKE.sub(f' stroke="{cell.ink}"', _TRANSFORM.sub(place, first))
-
-
-@cache
-def _ink(fill: str) -> str:
-    return "#fff" if is_dark(fill) else "#000"
-
-
-def _lines(first: str, edges: Iterable[Segment], width: int, height: int) -> Iterable[str]:
-    for edge in edges:
-        x, y = edge.x * width, edge.y * height
-        right, down = (edge.x2 - edge.x) * width, (edge.y2 - edge.y) * height
-        place = f' transform="translate({x:g},{y:g})" x2="{right:g}" y2="{down:g}"'
-        yield _ENDS.sub(place, first)
+    Args:
+        shift: From the middle of a text to its line.
+    """
+    for x, y, row in marks:
+        clone = _TRANSFORM.sub(f' transform="translate({x:g},{y + shift:g})"', first)
+        if "ink" in row:
+            clone = re.sub(r' (fill|stroke)="#[0-9a-f]+"', rf' \1="{row["ink"]}"', clone)
+        if clone.startswith("<text"):
+            clone = f"{clone.partition('>')[0]}>{row['text']}</text>"
+        yield clone

@@ -7,7 +7,7 @@ from collections import Counter
 
 _MARK = re.compile(r'<(?:path|text|line)(?: [\w-]+="[^"]*")+')
 _DEFAULT = re.compile(
-    r' opacity="1"| font-family="sans-serif"|(?: stroke="[^"]*")? stroke-width="0"'
+    r' (?:fill-)?opacity="1"| font-family="sans-serif"|(?: stroke="[^"]*")? stroke-width="0"'
     r'|(?<=") [xy]2="0"'
 )
 _PLACES = re.compile(r' (?:d|transform|[xy]2)="[^"]*"')

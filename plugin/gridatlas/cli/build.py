@@ -30,7 +30,16 @@ from gridatlas.model.problems import join_names
 )
 @host_option
 @config_option
-@click.option("--strict", is_flag=True, help="With --site: fail on any problem.")
+@click.option(
+    "--strict/--no-strict",
+    default=None,
+    help="With --site: whether to fail on any problem. Default: as configured.",
+)
+@click.option(
+    "--site-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --site: folder to build to. Default: as configured.",
+)
 @click.option(
     "--pages",
     default="studies",
@@ -50,7 +59,7 @@ from gridatlas.model.problems import join_names
 @click.option(
     "--no-directory-urls",
     is_flag=True,
-    help="For a site with use_directory_urls: false.",
+    help="Pages that open from the disk; with --into, for a site with use_directory_urls: false.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the changed files and the problems as JSON."
@@ -62,7 +71,8 @@ def build(
     whole: bool,
     host: str | None,
     config_file: Path | None,
-    strict: bool,
+    strict: bool | None,
+    site_dir: Path | None,
     pages: str,
     templates: Path | None,
     cache: Path,
@@ -87,7 +97,7 @@ def build(
     """  # noqa: D301
     _refuse_mixed(context, whole)
     if whole:
-        build_site(host, config_file, strict)
+        build_site(host, config_file, strict, site_dir, no_directory_urls)
     try:
         write = registry.load(registry.EXPORTS, "folder")
     except registry.Unusable as error:
@@ -96,11 +106,13 @@ def build(
     sys.exit(write(data, into, pages, templates, cache, url, ending, as_json))
 
 
-_OF_SITE = {"host": "--host", "config_file": "--config-file", "strict": "--strict"}
+_OF_SITE = {
+    "host": "--host", "config_file": "--config-file", "strict": "--strict",
+    "site_dir": "--site-dir",
+}  # fmt: skip
 _OF_FOLDER = {
     "data": "--data", "pages": "--pages", "templates": "--templates",
-    "cache": "--cache", "url": "--url", "no_directory_urls": "--no-directory-urls",
-    "into": "--into", "as_json": "--json", "limit": "--limit",
+    "cache": "--cache", "url": "--url", "into": "--into", "as_json": "--json", "limit": "--limit",
 }  # fmt: skip
 
 

@@ -15,7 +15,15 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.cli.shared import coloured, echo, format_option, limit_option
 from gridatlas.model.format import many
 from gridatlas.model.inert import AS_JSON, without_commands
-from gridatlas.model.problems import ALIKE, More, Problem, only_problems, truncate_list
+from gridatlas.model.problems import (
+    ALIKE,
+    More,
+    Problem,
+    join_names,
+    only_problems,
+    truncate_list,
+)
+from gridatlas.pages.words import undescribed
 
 
 @click.command()
@@ -33,7 +41,10 @@ from gridatlas.model.problems import ALIKE, More, Problem, only_problems, trunca
     help=f"Print every problem, not only {ALIKE} of a kind per file.",
 )
 @click.option(
-    "--verbose", "-v", is_flag=True, help="Print the answer of each page, and its evidence."
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Print what is not stated or explained, and the answer of each page with its evidence.",
 )
 def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> None:
     """Check every study in the folder DATA (default: data), and print all problems.
@@ -68,11 +79,22 @@ def check(data: Path, form: str, quiet: bool, every: bool, verbose: bool) -> Non
             for line in assessments.summary():
                 echo(line)
         if verbose:
-            for line in _answers(assessments):
+            for line in (*_unsaid(assessments), *_answers(assessments)):
                 echo(line)
         if not quiet:
             echo(coloured(many(len(problems), "problem"), "red" if problems else "green"))
     sys.exit(1 if problems else 0)
+
+
+def _unsaid(assessments: Assessments) -> Iterator[str]:
+    """What the studies don't state, and which of their names they don't explain."""
+    for study_id, assessment in assessments.items():
+        study = assessment.study
+        absent = [key for key in ("authors", "license", "source") if not getattr(study, key)]
+        if absent:
+            yield f"{study_id}: not stated: {', '.join(absent)}"
+        if names := undescribed(study):
+            yield f"{study_id}: no description of {join_names(names)}"
 
 
 def _answers(assessments: Assessments) -> Iterator[str]:

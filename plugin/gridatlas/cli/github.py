@@ -90,12 +90,15 @@ def _checked_out(folder: Path) -> tuple[str, str]:
     return (git("remote", "get-url", "origin"), commit) if pushed else ("", "")
 
 
-def github_files(source: Source, data: str = "data", *, vendored: bool = False) -> dict[str, str]:
+def github_files(
+    source: Source, data: str = "data", config: str = "mkdocs.yml", *, vendored: bool = False
+) -> dict[str, str]:
     """The files of workflows, by their paths in a repository.
 
     Args:
         source: What the workflows and Grid Atlas are taken from.
         data: The folder of the studies.
+        config: The configuration of the site.
         vendored: Whether the called workflows are files of that repository, too.
 
     Raises:
@@ -107,7 +110,8 @@ def github_files(source: Source, data: str = "data", *, vendored: bool = False) 
             "a name without ${{, which begins an expression in workflows",
             "rename the folder, and the option data of the plugin",
         )
-    files = {f"{WORKFLOWS}/{name}.yml": _caller(name, source, data, vendored) for name in CALLERS}
+    inputs = {"data": data, "config": config}
+    files = {f"{WORKFLOWS}/{name}.yml": _caller(name, source, inputs, vendored) for name in CALLERS}
     if vendored:
         files |= {f"{WORKFLOWS}/gridatlas-{name}.yml": called_workflow(name) for name in CALLED}
     dependabot = (STARTER / "github/dependabot.yml").read_text("utf-8")
@@ -121,21 +125,31 @@ def called_workflow(name: str) -> str:
     return (packed if packed.is_file() else ours).read_text("utf-8")
 
 
-def _caller(name: str, source: Source, data: str, vendored: bool) -> str:
+DEFAULTS = {"data": "data", "config": "mkdocs.yml"}
+"""Inputs of results.yml that needn't be given."""
+
+
+def _caller(name: str, source: Source, inputs: dict[str, str], vendored: bool) -> str:
     text = (STARTER / f"github/{name}.yml").read_text("utf-8")
-    given = {} if data == "data" else {"data": data}
+    given = {key: value for key, value in inputs.items() if value != DEFAULTS[key]}
+    more = {"source": f"{source.repository}@{source.commit}"} if vendored else {}
+
+    def with_inputs(found: re.Match[str]) -> str:
+        call = found[0]
+        values = {**(given if found[1] == "results" else {}), **more}
+        lines = "".join(f"      {key}: {_scalar(value)}\n" for key, value in values.items())
+        if not lines or found[2]:
+            return call + lines
+        return f"{call}    with:\n{lines}"
+
+    text = re.sub(r"    uses: \S+/(\w+)\.yml@COMMIT\n(    with:\n)?", with_inputs, text)
     if vendored:
         text = re.sub(
             r"OWNER/grid-atlas/\.github/workflows/(\w+\.yml)@COMMIT",
             rf"./{WORKFLOWS}/gridatlas-\1 # zizmor: ignore[self-repository] not on every server",
             text,
         )
-        given["source"] = f"{source.repository}@{source.commit}"
-    text = text.replace("COMMIT", source.commit).replace("OWNER/grid-atlas", source.repository)
-    if name != "results" or not given:
-        return text
-    lines = "".join(f"      {key}: {_scalar(value)}\n" for key, value in given.items())
-    return re.sub(r"(results\.yml.*\n)", lambda found: f"{found[1]}    with:\n{lines}", text)
+    return text.replace("COMMIT", source.commit).replace("OWNER/grid-atlas", source.repository)
 
 
 def _scalar(text: str) -> str:

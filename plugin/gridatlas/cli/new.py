@@ -271,16 +271,11 @@ def new(
     if (vendored or source) and not github:
         raise click.UsageError("--vendored and --source are for --github")
     zensical = _is_for_zensical(folder, host)
-    if zensical and github:
-        raise click.UsageError(
-            "the workflows of --github build with MkDocs. Zensical reads a mkdocs.yml, too: create "
-            "one with gridatlas new --github --host mkdocs. Or run gridatlas build --site in a "
-            "workflow of yours"
-        )
     try:
         plan = plan_zensical(folder) if zensical else plan_new(folder)
         if github:
-            files = github_files(source or installed_source(), plan.data, vendored=vendored)
+            of = source or installed_source()
+            files = github_files(of, plan.data, plan.config, vendored=vendored)
             plan = plan.with_workflows(folder, files)
         if plan.nothing:
             echo(_nothing(f"{name}{plan.config}", zensical, github))
@@ -288,7 +283,7 @@ def new(
         if plan.before != plan.after or plan.workflows:
             echo(plan.diff(), nl=False)
             what = f"Change {name}{CONFIG} like this?" if not github else "Write this?"
-            _ask(what, yes, _command(folder, github, vendored, source))
+            _ask(what, yes, _command(folder, host, github, vendored, source))
         carry_out(folder, plan)
     except NoSource as error:
         _stop(str(error), *NO_SOURCE)
@@ -345,9 +340,12 @@ def _is_for_zensical(folder: Path, host: str | None) -> bool:
     return host == "zensical" or (host is None and found)
 
 
-def _command(folder: Path, github: bool, vendored: bool, source: Source | None) -> str:
+def _command(
+    folder: Path, host: str | None, github: bool, vendored: bool, source: Source | None
+) -> str:
     """What accepts a change without a question."""
     words = ["gridatlas new", *([shlex.quote(str(folder))] if folder != Path() else [])]
+    words += [f"--host {host}"] if host else []
     words += ["--github"] if github else []
     words += ["--vendored"] if vendored else []
     words += [f"--source {source.repository}@{source.commit}"] if source else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -63,9 +64,16 @@ def serve(host: str | None, config_file: Path | None, address: str) -> None:
     _run(host, config_file, lambda site, project: site.serve(project, address, _report))
 
 
-def build_site(host: str | None, config_file: Path | None, strict: bool) -> None:
+def build_site(
+    host: str | None, config_file: Path | None, strict: bool | None, to: Path | None, flat: bool
+) -> None:
     """Build the site of this folder; ends the process with the command's status."""
-    _run(host, config_file, lambda site, project: site.build(project, strict, _report))
+
+    def build(site: Host, project: Project) -> int:
+        where = replace(project, site=to and to.resolve(), flat=flat)
+        return site.build(where, strict, _report)
+
+    _run(host, config_file, build)
 
 
 def _run(

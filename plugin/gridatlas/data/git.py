@@ -47,7 +47,7 @@ def find_revision(name: str, data: Path, around: Path) -> Revision:
         RevisionError: Without git or a repository, for an unknown commit, or a data folder that
             isn't in the repository.
     """
-    top = _git(around, "rev-parse", "--show-toplevel")
+    top = git(around, "rev-parse", "--show-toplevel")
     if top is None:
         raise RevisionError(
             f"there is no folder {quote(name)}, and {around} isn't in a git repository that git "
@@ -60,7 +60,7 @@ def find_revision(name: str, data: Path, around: Path) -> Revision:
     path = folder.relative_to(repository).as_posix()
     commit = _commit(repository, name)
     if commit is None:
-        shallow = _git(repository, "rev-parse", "--is-shallow-repository") == b"true\n"
+        shallow = git(repository, "rev-parse", "--is-shallow-repository") == b"true\n"
         raise RevisionError(_unknown(name, shallow))
     return Revision(name, commit, "" if path == "." else path, repository)
 
@@ -68,14 +68,14 @@ def find_revision(name: str, data: Path, around: Path) -> Revision:
 def _commit(repository: Path, name: str) -> str | None:
     if name.startswith("-") or not name or not name.isprintable():
         return None
-    found = _git(
+    found = git(
         repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
     )
     if found is None:
         return None
     commit = found.decode("ascii").strip()
     # A hash of full length is taken for known without a look at the objects.
-    return commit if _git(repository, "cat-file", "-e", commit) is not None else None
+    return commit if git(repository, "cat-file", "-e", commit) is not None else None
 
 
 def _unknown(name: str, shallow: bool) -> str:
@@ -105,10 +105,10 @@ def write_data(revision: Revision, folder: Path) -> None:
         NoFolderError: Where the revision has no such folder.
         RevisionError: Where it can't be written.
     """
-    if revision.path and _git(revision.repository, *_AT, revision.commit, revision.path) == b"":
+    if revision.path and git(revision.repository, *_AT, revision.commit, revision.path) == b"":
         raise NoFolderError(_no_folder(revision))
     tree = f"{revision.commit}:{revision.path}"
-    listing = _git(revision.repository, "ls-tree", "-r", "-l", "-z", tree)
+    listing = git(revision.repository, "ls-tree", "-r", "-l", "-z", tree)
     if listing is None:
         raise RevisionError(_no_folder(revision))
     entries = [_entry(line, revision) for line in listing.split(b"\0") if line]
@@ -153,7 +153,7 @@ def _no_folder(revision: Revision) -> str:
 
 def folders_above(revision: Revision, file: str) -> list[str]:
     """The folders of a revision in which a folder has a file of this name, in their order."""
-    listing = _git(revision.repository, *_AT, "-r", "--name-only", revision.commit) or b""
+    listing = git(revision.repository, *_AT, "-r", "--name-only", revision.commit) or b""
     paths = (PurePosixPath(os.fsdecode(line)) for line in listing.split(b"\0") if line)
     found = (path.parent.parent.as_posix() for path in paths if path.name == file)
     return list(dict.fromkeys(found))
@@ -178,7 +178,7 @@ def _entry(line: bytes, revision: Revision) -> tuple[bytes, str, int, str]:
 
 def _blobs(revision: Revision, names: list[tuple[str, int]]) -> list[bytes]:
     asked = "".join(f"{name}\n" for name, _ in names).encode("ascii")
-    given = _git(revision.repository, "cat-file", "--batch", stdin=asked)
+    given = git(revision.repository, "cat-file", "--batch", stdin=asked)
     content, at = [], 0
     for _, size in names:
         end = -1 if given is None else given.find(b"\n", at)
@@ -192,7 +192,7 @@ def _blobs(revision: Revision, names: list[tuple[str, int]]) -> list[bytes]:
     return content
 
 
-def _git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
+def git(folder: Path, *arguments: str, stdin: bytes = b"") -> bytes | None:
     """What git prints; None where it fails.
 
     Raises:

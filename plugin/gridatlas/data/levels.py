@@ -59,6 +59,8 @@ def read_factor(
             items=entry.items,
             aggregate=entry.aggregate.by if entry.aggregate else None,
             group=entry.group or "",
+            in_text=entry.in_text or "",
+            description=entry.description,
             former=entry.former,
         )
         for entry in entries
@@ -85,7 +87,9 @@ def read_factor(
         slugs_before.setdefault(level.slug, level)
     problems += _check_former(here, factor_id, levels)
     label = entry.label or factor_id.replace("_", " ").capitalize()
-    return Factor(factor_id, label, entry.unit, levels, entry.direction), problems
+    return Factor(
+        factor_id, label, entry.unit, levels, entry.direction, entry.description
+    ), problems
 
 
 def is_replicate(file: StudyFile, factor_id: str) -> bool:

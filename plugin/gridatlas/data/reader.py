@@ -164,7 +164,7 @@ def _schema_problem(error: Any, lines: Mapping[KeyPath, int], name: str) -> Prob
         valid_keys = _keys_at(path[:-1])
         near = nearest(key, valid_keys)
         fix = f"write {near} instead of {key}" if near else None
-        keys, found = join_names(valid_keys, 30), f"the key {quote(key)}"
+        keys, found = join_names(valid_keys, 40), f"the key {quote(key)}"
         return Problem.of(
             "unknown-key", name, found, line, column, fix=fix, values={"keys": keys, "key": key}
         )

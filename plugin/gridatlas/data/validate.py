@@ -72,10 +72,7 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         trials=file.trials,
         readings=readings,
         reconcile=file.reconcile,
-        regions=tuple(
-            Region(region.label, frozenset(_points(source, region.boxes)))
-            for region in file.regions
-        ),
+        regions=_regions(source),
         folder=source.name.rpartition("/")[0],
         claims=file.claims,
         claim_lines=_lines(source, "claims"),
@@ -83,6 +80,8 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         accepted_lines=_lines(source, "accepted"),
         reproduce=file.reproduce,
         runs=runs,
+        authors=file.authors,
+        terms=file.terms,
         license=file.license or "",
         roles=roles_of(file, factors, readings),
         cells=file.cells,
@@ -98,6 +97,13 @@ def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
         see_also_lines=_lines(source, "see_also", "study"),
     )
     return study, problems
+
+
+def _regions(source: StudySource) -> tuple[Region, ...]:
+    return tuple(
+        Region(region.label, frozenset(_points(source, region.boxes)))
+        for region in source.file.regions
+    )
 
 
 def _check_numbers(source: StudySource, tables: Iterable[Table]) -> Problem | None:

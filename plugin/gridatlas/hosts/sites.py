@@ -39,10 +39,14 @@ class Project:
     Attributes:
         config: The configuration, with its whole path.
         host: Name of the host.
+        site: Where it is built to; None for where the configuration says.
+        flat: Whether its pages are files that open from the disk.
     """
 
     config: Path
     host: str
+    site: Path | None = None
+    flat: bool = False
 
     @property
     def folder(self) -> Path:
@@ -123,8 +127,8 @@ class Host(Protocol):
     def PACKAGES(self) -> tuple[str, ...]:
         """What is installed for it."""
 
-    def build(self, project: Project, strict: bool, report: Report) -> int:
-        """Build the site; 0 where it is built.
+    def build(self, project: Project, strict: bool | None, report: Report) -> int:
+        """Build the site; 0 where it is built. Where `strict` is None, the configuration says it.
 
         Raises:
             HostError: Where it can't be built.
@@ -265,9 +269,11 @@ class PluginHost:
     CONFIGS: tuple[str, ...]
     PACKAGES: tuple[str, ...]
 
-    def build(self, project: Project, strict: bool, report: Report) -> int:
+    def build(self, project: Project, strict: bool | None, report: Report) -> int:
         """Build the site; the host's status."""
-        more = ["--strict"] if strict else []
+        more = [] if strict is None else ["--strict" if strict else "--no-strict"]
+        more += ["--site-dir", str(project.site)] if project.site else []
+        more += ["--no-directory-urls"] if project.flat else []
         arguments = ["build", "--config-file", str(project.config), *more]
         return run(project.host, arguments, project.folder)
 

@@ -26,7 +26,8 @@ REPEAT = "repeat"
 """What tells rows of a cell apart that no column does: they are numbered."""
 PAGE_FILES = ("index.html", "index.md", "readme.md")
 """Names of the files that pages are: no folder of pages can have them."""
-RESERVED_FACETS = ("cells.csv", "changes", "checks", "croissant.json", "reproduction", *PAGE_FILES)
+_FILES = ("cells.csv", "changes", "checks", "croissant.json", "data.zip", "history", "reproduction")
+RESERVED_FACETS = (*_FILES, *PAGE_FILES)
 """Names of pages and files beside the pages of facets."""
 LONGEST_NAME = 1000
 """Characters of what is drawn or stands in a heading; drawings cut it at some fifty."""
@@ -143,6 +144,8 @@ class Metric(Entry):
 
     name: Name
     """The name on pages and pictures."""
+    description: str = ""
+    """What it is, in a few words, for readers who don't know it."""
     column: Name = "value"
     """The column of the tables with the values."""
     unit: Unit = ""
@@ -191,6 +194,10 @@ class LevelEntry(Entry):
     """The level in the tables."""
     label: Name | None = None
     """The name on pages; the default is the id."""
+    in_text: Name | None = None
+    """What it is called within a sentence; the default is the label."""
+    description: str = ""
+    """What it is, in a few words."""
     items: int | None = Field(default=None, ge=1, le=MOST_TRIALS)
     """Number of items, such as questions; see [trials](#trials)."""
     aggregate: Aggregate | None = None
@@ -230,6 +237,8 @@ class FactorEntry(Entry):
 
     label: Name | None = None
     """The name on pages; the default is the key, with spaces for `_`."""
+    description: str = ""
+    """What it is, in a few words, for readers who don't know it."""
     unit: Unit = ""
     """The unit of its levels."""
     levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
@@ -446,6 +455,8 @@ class StudyFile(Entry):
     """The licence of the data: an [SPDX identifier](https://spdx.org/licenses/), such as
     `CC-BY-4.0`, or an address.
     """
+    authors: tuple[Text, ...] = ()
+    """Who publishes the study; the default is the authors in the repository's `CITATION.cff`."""
     former: tuple[Identifier, ...] = ()
     """Earlier names of the folder, whose addresses then [redirect](#renamed-studies-and-levels)."""
     metric: Metric
@@ -458,7 +469,8 @@ class StudyFile(Entry):
     """The column of the vertical axis; without it, the study has [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
     """The columns of other varied quantities. Names are ids, and not `cells.csv`, `changes`,
-    `checks`, `croissant.json`, `reproduction`, `index.html`, `index.md` or `readme.md`.
+    `checks`, `croissant.json`, `data.zip`, `history`, `reproduction`, `index.html`, `index.md` or
+    `readme.md`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""
@@ -491,6 +503,8 @@ class StudyFile(Entry):
     """The largest difference between two levels that doesn't matter, in the unit of the metric."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     """Names, units and levels of axes and facets, by column."""
+    terms: dict[Name, Text] = Field(default_factory=dict)
+    """Other words that pages [explain](#words), each with its meaning."""
     trials: Trials | None = None
     """How many trials a cell has."""
     repeats: Literal["mean"] | None = None

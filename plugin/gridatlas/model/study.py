@@ -51,6 +51,7 @@ class Level:
     Attributes:
         former: Keys that it had before.
         group: What it belongs with; empty without.
+        in_text: What it is called within a sentence; empty without.
     """
 
     key: str
@@ -60,6 +61,8 @@ class Level:
     items: int | None = None
     aggregate: str | None = None
     group: str = ""
+    in_text: str = ""
+    description: str = ""
     former: tuple[str, ...] = ()
 
 
@@ -72,6 +75,7 @@ class Factor:
     unit: str
     levels: tuple[Level, ...]
     direction: Literal["up", "down"] = "up"
+    description: str = ""
     _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -266,6 +270,8 @@ class Study:
         colour: What the colours of heatmaps beside each other stand for.
         alike: The largest difference of two levels that doesn't matter, in the metric's unit.
         spread: What cells' `spread` is; None where nothing is printed beside values.
+        authors: Who publishes it; empty where it doesn't say.
+        terms: Words that pages explain, with their meanings.
         license: Of the data: an SPDX identifier or an address; empty where unknown.
         former: Names that it had before.
         see_also: Other studies that its page links to.
@@ -296,6 +302,8 @@ class Study:
     claim_lines: tuple[int, ...] = ()
     reproduce: ReproduceEntry | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)
+    authors: tuple[str, ...] = ()
+    terms: Mapping[str, str] = field(default_factory=dict)
     license: str = ""
     roles: Mapping[str, Role] = field(default_factory=dict)
     cells: Literal["runs"] | None = None

@@ -13,7 +13,7 @@ from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
 from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.leaderboard import Board, board_of
-from gridatlas.pages.multiples import inked, multiples, thumbnails
+from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions
 from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
 
@@ -115,7 +115,7 @@ def level_anatomy(
             if {difference.first.levels, difference.second.levels} <= levels
         )
         return Anatomy(
-            (*_changes(assessment, found), values_row(assessment, grids, page)), found=found
+            (*_changes(assessment, found, page), values_row(assessment, grids, page)), found=found
         )
     for other in results.study.facets:
         if other != facet and pairs(results, other):
@@ -126,7 +126,8 @@ def level_anatomy(
                 <= {grid.levels for grid in grids}
             )
             return Anatomy(
-                (values_row(assessment, grids, page), *_changes(assessment, found)), found=found
+                (values_row(assessment, grids, page), *_changes(assessment, found, page)),
+                found=found,
             )
     return _of_values(assessment, grids, page)
 
@@ -143,7 +144,7 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     found = differences(assessment.results, facet, grids)
     ahead = answering(assessment, grids, facet.id, facet) if found else ()
-    leading = _changes(assessment, found) if found else level_rows(assessment, facet)
+    leading = _changes(assessment, found, facet.id) if found else level_rows(assessment, facet)
     again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
     folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
     return Anatomy(
@@ -186,11 +187,13 @@ def values_row(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> Fi
     Args:
         page: The page's path below the study's.
     """
-    return multiples(assessment, grids, "grids", page)
+    return with_versions(assessment, multiples(assessment, grids, "grids", page), grids, page)
 
 
-def _changes(assessment: Assessment, found: tuple[Difference, ...]) -> tuple[FigureRow, ...]:
-    return (inked(assessment, found),) if found else ()
+def _changes(
+    assessment: Assessment, found: tuple[Difference, ...], page: str
+) -> tuple[FigureRow, ...]:
+    return (inked(assessment, found, page=page),) if found else ()
 
 
 def level_rows(assessment: Assessment, facet: Factor) -> tuple[FigureRow, ...]:

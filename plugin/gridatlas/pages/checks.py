@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.rivals import EVIDENCE
 from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
@@ -18,54 +17,15 @@ from gridatlas.model.problems import only_problems
 from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, spread
 from gridatlas.pages.filters import (
     CONTRADICTED,
-    NOT_CHECKABLE,
     VERDICT_WORDS,
-    WRONG,
     claim_outcome,
     described_by,
 )
-from gridatlas.pages.trust import disputes
+from gridatlas.pages.trust import trust_of
 
 Sign = Literal["passed", "found", "nothing"]
 RANK: Mapping[str, int] = {"problem": 0, "accepted": 1, "note": 2}
 """Findings by their weight, the heaviest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckCounts:
-    """What the first line of the page counts.
-
-    Attributes:
-        problems: In the data, without notes.
-        readings: That the published values are compared of.
-        compared: Cells of which two readings or more give a value.
-        differ: Those of them on which readings differ.
-        disputed, cells: Shown cells with a value or a dispute, but for aggregates.
-        checkable: Statements with an expression.
-        contradicted: Statements that don't hold.
-        broken: Statements with a wrong expression.
-        undecidable: Statements whose cells are absent.
-        minor: Findings that are notes; `accepted` ones don't count.
-    """
-
-    problems: int
-    readings: int
-    compared: int
-    differ: int
-    disputed: int
-    cells: int
-    checkable: int
-    contradicted: int
-    broken: int
-    undecidable: int
-    findings: int
-    minor: int
-    accepted: int
-
-    @property
-    def problem_findings(self) -> int:
-        """Findings that are neither minor nor accepted."""
-        return self.findings - self.minor - self.accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +63,7 @@ class Tally:
     not_checkable: int
 
 
-FIRST_CELLS, FIRST_FINDINGS = 10, 5
+FIRST_CELLS, FIRST_FINDINGS = 4, 5
 """Cells, and findings that are problems, that the page shows unfolded."""
 
 
@@ -111,11 +71,13 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
     """What the templates of the page get."""
     checks, comparison, study = assessment.checks, assessment.agreement, assessment.study
     differ = {name for disagreement in comparison.disagreements for name, _ in disagreement.values}
-    counts = check_counts(assessment)
+    weights = Counter(map(weight, checks.findings))
+    wrong = [claim for claim in assessment.claims if claim_outcome(claim) in CONTRADICTED]
     by_reading, matrix = check_matrix(checks.results, [reading.id for reading in study.accounts])
     return {
-        "counts": counts,
-        "verdict": verdict_line(counts),
+        "weights": weights,
+        "verdict": verdict_line(assessment),
+        "wrong": wrong,
         "checks": checks,
         "claims": assessment.claims,
         "tallies": tallies(assessment.claims),
@@ -126,8 +88,7 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
         "ranked": sorted(comparison.disagreements, key=lambda found: -found.difference),
         "ranked_findings": ranked_findings(checks.results),
         "first_cells": FIRST_CELLS,
-        "first_findings": min(FIRST_FINDINGS, counts.problem_findings),
-        "more_problems": counts.problem_findings > FIRST_FINDINGS,
+        "first_findings": min(FIRST_FINDINGS, weights["problem"]),
         "given": [reading for reading in study.accounts if reading.id in differ],
         "numbers": {reading.id: place for place, reading in enumerate(study.accounts, 1)},
         "by_reading": by_reading,
@@ -137,82 +98,44 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
     }
 
 
-def check_counts(assessment: Assessment) -> CheckCounts:
-    """What the first line of the page counts."""
-    findings, claims = assessment.checks.findings, assessment.claims
-    outcomes = Counter(map(claim_outcome, claims))
-    accounts = assessment.study.accounts
-    given = Counter(
-        at
-        for reading in (accounts if len(accounts) > 1 else ())
-        for at in reading.table.places(np.flatnonzero(reading.table.columns.value.defined))
-    )
-    shown = [
-        (grid, (x.key, y.key), cell)
-        for grid in assessment.results.grids.values()
-        if not grid.aggregate
-        for x, y, cell in grid.points()
-    ]
-    is_disputed = disputes(assessment)
-    accepted = sum(finding.accepted is not None for finding in findings)
-    minor = sum(weight(finding) == "note" for finding in findings)
-    return CheckCounts(
-        problems=len(only_problems(assessment.results.problems)),
-        readings=len(accounts),
-        compared=sum(number > 1 for number in given.values()),
-        differ=len(assessment.agreement.disagreements),
-        disputed=sum(
-            cell.state == "disputed" and is_disputed(grid, point) for grid, point, cell in shown
-        ),
-        cells=sum(cell.value is not None or cell.state == "disputed" for _, _, cell in shown),
-        checkable=len(claims) - outcomes[NOT_CHECKABLE],
-        contradicted=sum(outcomes[verdict] for verdict in CONTRADICTED),
-        broken=outcomes[WRONG],
-        undecidable=outcomes[VERDICT_WORDS["undecided"]],
-        findings=len(findings),
-        minor=minor,
-        accepted=accepted,
-    )
+PASSES = "The shown numbers pass every check"
+FAILS = "The shown numbers fail {failed} of {checks}"
+NOTHING = "No check says anything about the shown numbers"
+IN_DATA = "The data have {problems}"
+ONE_FAILS, SOME_FAIL = "one rejected reading doesn't", "{others} rejected readings don't"
+DIFFERS = "a second reading gives other numbers for {differ}"
 
 
-def verdict_line(counts: CheckCounts) -> str:
-    """The page in a line: `Readings differ on 24 values · 16 statements contradicted`."""
-    parts = []
-    if counts.problems:
-        parts.append(f"{many(counts.problems, 'problem')} in the data")
-    if counts.disputed:
-        parts.append(f"{counts.disputed:,} of {many(counts.cells, 'value')} disputed")
-    if counts.differ:
-        parts.append(f"readings differ on {many(counts.differ, 'value')}")
-    elif counts.readings == 1:
-        parts.append("no second reading")
+def verdict_line(assessment: Assessment) -> str:
+    """The page in a line: what the checks say of the shown numbers, then of other readings."""
+    results = assessment.checks.results
+    sources = trust_of(assessment, [*assessment.results.grids.values()]).sources
+    shown = {source.reading.id for source in sources} | {""}
+    own = [result for result in results if result.reading in shown]
+    judged = {result.title for result in own if result.outcome in ("passed", "found")}
+    failed = {
+        result.title
+        for result in own
+        if any(weight(finding) == "problem" for finding in result.findings)
+    }
+    problems = len(only_problems(assessment.results.problems))
+    if problems:
+        line = IN_DATA.format(problems=many(problems, "problem"))
+    elif failed:
+        line = FAILS.format(failed=len(failed), checks=many(len(judged), "check"))
     else:
-        shared = many(counts.compared, "shared value")
-        agree = f"readings agree on {shared}" if counts.compared else "no value has two readings"
-        parts.append(agree)
-    if counts.contradicted:
-        parts.append(f"{many(counts.contradicted, 'statement')} contradicted")
-    if counts.broken:
-        parts.append(f"{many(counts.broken, 'wrong expression')}")
-    if counts.checkable and not counts.contradicted and not counts.broken:
-        undecided = f", {counts.undecidable:,} can't be decided" if counts.undecidable else ""
-        parts.append(f"no statement contradicted{undecided}")
-    parts.append(_findings(counts))
-    line = " · ".join(parts)
-    return line[:1].upper() + line[1:]
-
-
-def _findings(counts: CheckCounts) -> str:
-    """`13 findings, all minor`, `9 findings, 8 minor or accepted`."""
-    if not counts.findings:
-        return "no findings"
-    names = [name for name in ("minor", "accepted") if getattr(counts, name)]
-    light = counts.minor + counts.accepted
-    found = many(counts.findings, "finding")
-    if not light:
-        return found
-    how_many = f"{light:,}" if light < counts.findings else "all " if counts.findings > 1 else ""
-    return f"{found}, {how_many.strip()} {' or '.join(names)}".replace("  ", " ")
+        line = PASSES if judged else NOTHING
+    others = {
+        result.reading
+        for result in results
+        if result.reading not in shown and result.findings and result.kind in EVIDENCE
+    }
+    differ = len(assessment.agreement.disagreements)
+    if others and line == PASSES:
+        line += f"; {ONE_FAILS if len(others) == 1 else SOME_FAIL.format(others=len(others))}"
+    elif differ:
+        line += f"; {DIFFERS.format(differ=many(differ, 'cell'))}"
+    return line
 
 
 def weight(finding: Finding) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study
+from gridatlas.pages.exports import ARCHIVE
+from gridatlas.pages.lines import lines_of
 from gridatlas.pages.trust import Trust, trust_of
 from gridatlas.table.study_table import Grid
 
@@ -45,9 +47,11 @@ def page_context(
         "uncertainty": assessment.uncertainty,
         "overview_page": f"{into}/index.md",
         "home": f"{home}/index.md",
+        "archive_file": f"{home}/{ARCHIVE}",
         "checks_page": f"{home}/checks/index.md",
         "reproduction_page": reproduction_path(assessment, into),
         "changes_page": "",
+        "history_page": "",
         "changed": "",
         "since": "",
         "reproduction": assessment.reproduction,
@@ -64,6 +68,7 @@ def page_context(
         "answers": assessment.answers,
         "grids": shown,
         "trust": trust,
+        "lines": partial(lines_of, assessment, shown),
         "siblings": (),
         "claims": (),
     }
@@ -120,6 +125,11 @@ class LevelAnswer:
     answer: Answer | None
     page: str
     row: str
+
+    @property
+    def asserts(self) -> bool:
+        """Whether its page asserts anything."""
+        return self.answer is not None and self.answer.asserts
 
 
 def level_answers(

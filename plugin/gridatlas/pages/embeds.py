@@ -9,6 +9,7 @@ from html import escape
 from textwrap import wrap
 from urllib.parse import quote
 
+from gridatlas.data.published import Published
 from gridatlas.model.addresses import FRAMES, SiteAddress
 from gridatlas.model.inert import inert
 from gridatlas.model.schema import Source
@@ -128,6 +129,24 @@ def bibtex(study: Study, title: str, url: str) -> str:
     if study.source:
         return _of_source(study.id, study.source)
     return _entry(study.id, [("title", _title(title)), ("url", _url(url))]) if url else ""
+
+
+def page_bibtex(study: Study, title: str, url: str, published: Published) -> str:
+    """The entry of a page of this site.
+
+    Args:
+        title: The study's, and the page's.
+        url: Its whole URL; empty where it isn't known.
+    """
+    fields = {
+        "author": " and ".join(map(_author, published.authors)),
+        "title": _title(title),
+        "year": published.date[:4],
+        "date": published.date,
+        "note": f"Commit {published.commit}" if published.commit else "",
+        "url": _url(url),
+    }
+    return _entry(study.id, [(name, text) for name, text in fields.items() if text])
 
 
 def _of_source(key: str, source: Source) -> str:

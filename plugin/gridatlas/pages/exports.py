@@ -30,6 +30,8 @@ GRIDS = "grids"
 """Folder of the downloads, beside the pages."""
 ANSWERS = "answers.json"
 """What the pages of a study lead with, beside its grids' downloads."""
+ARCHIVE = "data.zip"
+"""Everything of a study, beside its page."""
 _LEVELS, _VALUE = ("levels", "value")
 """Keys of a cell in JSON."""
 _MORE = ("successes", "stderr", "note", "place", "run")

@@ -76,9 +76,9 @@ def figures(fence: Fence, assessments: Mapping[str, Assessment]) -> FigureRow:
     if lines:
         found = _lines(fence, chosen, shared, compact)
     elif "delta" in fence.options or kind == "delta":
-        found = _deltas(fence, chosen, shared, compact)
+        found = _deltas(fence, chosen, compact)
     else:
-        found = figures_of(chosen, shared, compact)
+        found = figures_of(chosen, compact)
     return replace(_titled(found, fence), width=width(fence))
 
 
@@ -187,15 +187,12 @@ def _refuse_different_metrics(fence: Fence, chosen: Sequence[tuple[Assessment, G
 
 
 def _deltas(
-    fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], shared: bool, compact: bool
+    fence: Fence, chosen: Sequence[tuple[Assessment, Grid]], compact: bool
 ) -> tuple[Figure, ...]:
-    found = tuple(_difference(fence, assessment.results, grid) for assessment, grid in chosen)
-    on_scales = [found] if shared else [(difference,) for difference in found]
-    return tuple(
-        replace(figure, compact=compact)
-        for differences in on_scales
-        for figure in difference_figures(differences)
-    )
+    found = [
+        (assessment, _difference(fence, assessment.results, grid)) for assessment, grid in chosen
+    ]
+    return difference_figures(found, compact)
 
 
 def _difference(fence: Fence, results: Results, grid: Grid) -> Difference:

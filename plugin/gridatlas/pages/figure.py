@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Literal
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -14,25 +13,13 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.kinds import Picture, Plot
 from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.kinds.line import Line
-from gridatlas.charts.panels import PanelScale
+from gridatlas.charts.marks import MarkKind, state_words
+from gridatlas.charts.vegalite import key_texts, symbol
 from gridatlas.model.study import Factor, Level, Reading, Study
 from gridatlas.table.differences import Difference
 from gridatlas.table.study_table import Grid
 
 EMPTY = Markup()
-
-Scale = Literal[
-    "own",
-    "grids",
-    "readings",
-    "difference",
-    "values measured again",
-    "published values",
-    "values after",
-    "values before",
-]
-"""What the colours of a heatmap are comparable with: nothing else, the grids beside it, how far the
-readings of other grids differ, other differences, or the values that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +145,12 @@ class Figure:
     What comes from `id` on is empty until the page is written, and `svg` is there.
 
     Attributes:
-        scale: What its colours are comparable with.
-        together: How many figures share its scale; of `readings`, cells that are compared.
-        differing: Cells in which the readings differ.
-        signs: What stands after differences, and what it means: `= agrees`.
-        caption: Of a fence; what the caption says besides is in `_captions.html.jinja`.
+        says: What the caption says of a heatmap.
+        together: How many lines share an axis.
+        caption: Of a fence, which stands before all else.
         compact: Without its data table and downloads, where it only stands for its study.
-        shared: Whether its colour scale is that of other heatmaps beside it.
         uncertainty: Of a grid; None for a difference.
         rerun: What was measured again of the grid's cells, where something is compared.
-        asserted: Whether the answer of the grid's page asserts anything; else its caption says
-            nothing of cells that are beaten by others, which among equal cells some are.
         again: Whether the heatmap is of what was measured again, not of what was published.
         before: Whether it shows something that was, which has no address and no cards here.
         id: Of the element; empty for all but the first heatmap of a grid on a page.
@@ -177,23 +159,18 @@ class Figure:
         links: Of a dot plot, per row the id of its cell on the page; empty where it has none.
         width: What CSS lets it take where that is more than usual: `708px`; else empty.
         name: Its title in a row of several, relative to the page: `AIME24`.
-        mean: Of its values, for the line below that title; None without one.
+        subtitle: The line below that title.
         link: Of a thumbnail, to the page that shows the grid, or the second one of a difference.
-        counts: Of a tested difference, the cells that are significantly better, and worse.
     """
 
     chart: Picture
     shows: Grid | Difference | Line | PlotSubject
-    scale: Scale = "own"
+    says: str = ""
     together: int = 1
-    differing: int = 0
-    signs: tuple[str, ...] = ()
     caption: str = ""
     compact: bool = False
-    shared: bool = False
     uncertainty: GridUncertainty | None = None
     rerun: Rerun | None = None
-    asserted: bool = False
     again: bool = False
     before: bool = False
     id: str = ""
@@ -205,8 +182,7 @@ class Figure:
     links: tuple[str, ...] = ()
     width: str = ""
     name: str = ""
-    mean: Decimal | None = None
-    counts: tuple[int, int] | None = None
+    subtitle: str = ""
     link: str = ""
 
     @property
@@ -243,38 +219,24 @@ class Figure:
         return grid.study
 
 
-@dataclass(frozen=True, slots=True)
-class Legend:
+class Legend(NamedTuple):
     """What the colours and marks of heatmaps side by side mean.
 
     Attributes:
-        scale: Of the colours.
-        plain: Of the values, for colours without statistics; None where the colours have none.
-        inked: Whether a cell is beyond chance.
-        faded: Whether a cell is within chance.
-        asserted: Whether the answer of the page asserts anything, so that a cell can be inked.
-        dashed, sole, rivals: Whether a best cell has a dashed outline, whether one has a solid one,
-            and whether the cells that may be the best are outlined together.
-        disputed: Whether a cell has the corner of a disputed value.
-        region: What the outline of regions is called; empty without one.
+        of: A heatmap that has their scale.
+        keys: The marks that occur, by kind, and what they mean.
         absent: Why cells have no value, each with the path of its hatching.
-        test: Of differences, the name of the tests of their cells.
-        untested: Why differences aren't tested.
     """
 
-    scale: PanelScale
-    plain: PanelScale | None = None
-    inked: bool = False
-    faded: bool = False
-    asserted: bool = False
-    dashed: bool = False
-    sole: bool = False
-    rivals: bool = False
-    disputed: bool = False
-    region: str = ""
-    absent: tuple[tuple[str, str], ...] = ()
-    test: str = ""
-    untested: str = ""
+    of: Heatmap
+    keys: Mapping[MarkKind, str]
+    absent: tuple[tuple[str, str], ...]
+
+
+def legend_of(heatmaps: Sequence[Heatmap]) -> Legend:
+    """The legend of heatmaps on one scale."""
+    hatched = tuple((kind, symbol(kind)) for kind in state_words(heatmaps))
+    return Legend(heatmaps[0], key_texts(heatmaps), hatched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,21 +244,30 @@ class FigureRow:
     """Figures side by side, with a title above plots, and a text below heatmaps.
 
     Attributes:
+        caption: Of a fence.
+        says: What the caption says of small multiples.
         legend: Of small multiples, which have titles, legend and actions in common; None for
             figures that each have their own.
         small: Whether they are thumbnails, without legend and actions.
         width: Of each drawing in CSS, `600px` or `100%`; empty for its own.
-        explained: Whether the page's answer says already why nothing is tested.
+        versions: The same of another reading, or in other colours: what a switch calls each, what
+            becomes of the page's answer, and the row.
     """
 
     key: str
     figures: tuple[Figure, ...]
     caption: str = ""
     title: str = ""
+    says: str = ""
     legend: Legend | None = None
     small: bool = False
     width: str = ""
-    explained: bool = False
+    versions: tuple[tuple[str, str, FigureRow], ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Figure, ...]:
+        """Its figures, and those of its versions."""
+        return self.figures + tuple(figure for _, _, row in self.versions for figure in row.figures)
 
     @property
     def plots(self) -> tuple[Figure, ...]:

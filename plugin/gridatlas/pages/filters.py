@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from html import escape
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
@@ -33,6 +34,7 @@ from gridatlas.model.format import (
     format_difference,
     format_p,
     format_value,
+    in_p,
     is_are,
     many,
     mean_decimals,
@@ -75,13 +77,16 @@ def _mean_difference(value: Decimal, study: Study) -> str:
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
-def _scale_end(end: float, study: Study, signed: bool) -> str:
-    """An end of a colour scale, in the metric's unit; `signed` with its sign, and rounded."""
-    if not signed:
-        return format_value(end, study.metric.decimals or 0)
-    number = Decimal(f"{end:.6g}")
-    decimals = max(0, -int(number.normalize().as_tuple().exponent))
-    return format_difference(number, decimals)
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+)
+
+
+def _date(text: str) -> str:
+    """A date in words: `23 November 2026`."""
+    year, month, day = map(int, text.split("-"))
+    return f"{day} {_MONTHS[month - 1]} {year}"
 
 
 def _and(texts: Iterable[str]) -> str:
@@ -334,22 +339,24 @@ def _urlsafe(url: str) -> Markup:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "urlsafe": _urlsafe,
     "p_value": lambda p: "–" if p is None else format_p(p),
+    "in_p": in_p,
     "decimals": format_value,
     "between": between,
     "cell_method": cell_method,
     "value": _value,
-    "scale_end": _scale_end,
     "points": _points,
     "many": many,
     "is_are": is_are,
     "mean": _mean,
     "mean_difference": _mean_difference,
     "and": _and,
+    "date": _date,
     "inline": inline,
     "summary": summarise,
 }
 
 GLOBALS: Mapping[str, Any] = {
+    "version": version("gridatlas"),
     "join_names": join_names,
     "levels_text": _levels_text,
     "figure_anchor": figure_anchor,

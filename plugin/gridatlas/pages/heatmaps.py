@@ -8,14 +8,11 @@ from decimal import Decimal
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
-from gridatlas.charts.compose import (
-    difference_domain,
-    draw_difference,
-    draw_disagreement,
-    draw_grid,
-    own_domain,
-)
-from gridatlas.charts.kinds.heatmap import NOT_COMPARED, NOT_RUN, RUNNING, with_overrides
+from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values, scale_of
+from gridatlas.charts.kinds.heatmap import Heatmap, with_overrides
+from gridatlas.charts.marks import NOT_COMPARED, NOT_RUN, RUNNING
+from gridatlas.charts.views import as_whole, differences_view, grids_view
+from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Levels, Point, point_slug
 from gridatlas.pages.figure import Figure, FigureRow, Section
 from gridatlas.pages.multiples import multiples
@@ -40,43 +37,31 @@ def disagreement_figures(assessment: Assessment) -> tuple[Figure, ...]:
             for point, given in zip(grid.keys, readings_by_cell(grid), strict=True)
             if sum(cell.value is not None for _, cell in given) > 1
         }
-        drawn = draw_disagreement(grid, compared, (0.0, float(largest)))
-        figures.append(
-            Figure(
-                drawn,
-                grid,
-                "readings",
-                together=len(compared),
-                differing=len(cells),
-                compact=True,
-                shared=True,
-            )
-        )
+        drawn = draw_disagreement(grid, compared, largest)
+        says = f"The readings differ in {len(cells)} of {many(len(compared), 'cell')}."
+        figures.append(Figure(drawn, grid, says=says, compact=True))
     return tuple(figures)
 
 
 def figures_of(
-    chosen: Sequence[tuple[Assessment, Grid]], shared: bool = False, compact: bool = False
+    chosen: Sequence[tuple[Assessment, Grid]], compact: bool = False
 ) -> tuple[Figure, ...]:
-    """The heatmaps of grids, on one colour scale where it is shared."""
-    grids = tuple(grid for _, grid in chosen)
-    shared = shared and len(grids) > 1
-    domain = own_domain(grids) if shared else None
-    drawn = [draw_grid(grid, domain, assessment.best_set(grid)) for assessment, grid in chosen]
-    return tuple(
-        Figure(
-            heatmap,
-            grid,
-            "grids" if shared else "own",
-            len(grids) if shared else 1,
-            compact=compact,
-            shared=shared,
-            uncertainty=assessment.uncertainty.of(grid),
-            rerun=assessment.rerun(grid),
-            asserted=assessment.asserts_of(grid),
+    """The pictures of single grids, each with what it supports by itself."""
+    figures = []
+    for assessment, grid in chosen:
+        answer = assessment.grid_answers.get(grid.levels)
+        view = grids_view(assessment, [grid], answer)
+        figures.append(
+            Figure(
+                as_whole(view.heatmaps[0]),
+                grid,
+                says=view.caption,
+                compact=compact,
+                uncertainty=assessment.uncertainty.of(grid),
+                rerun=assessment.rerun(grid),
+            )
         )
-        for (assessment, grid), heatmap in zip(chosen, drawn, strict=True)
-    )
+    return tuple(figures)
 
 
 SIGNS: Mapping[Verdict, str] = {"agrees": "=", "differs": "≠", "too few to tell": "?"}
@@ -103,30 +88,43 @@ def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
         for point, cell in rerun.cells.items()
         if cell.verdict in SIGNS
     }
-    domain = own_domain((grid, again))
-    published = with_overrides(draw_grid(grid, domain), f"{grid.label}, published")
-    measured = with_overrides(draw_grid(again, domain), f"{grid.label}, measured again", reasons)
+    scale = scale_of(assessment, "values")
+    published = with_overrides(draw_values(grid, scale), f"{grid.label}, published")
+    measured = with_overrides(draw_values(again, scale), f"{grid.label}, measured again", reasons)
     title = f"{grid.label}, measured again − published"
     delta = with_overrides(draw_difference(difference), title, reasons | unpublished, signs)
     occurring = {cell.verdict for cell in rerun.cells.values()}
-    legend = tuple(f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in occurring)
+    legend = [f"{sign} {verdict}" for verdict, sign in SIGNS.items() if verdict in occurring]
     figures = (
-        Figure(
-            published, grid, "values measured again", uncertainty=assessment.uncertainty.of(grid)
-        ),
-        Figure(measured, again, "published values", again=True),
-        Figure(delta, difference, "difference", signs=legend, again=True),
+        Figure(published, grid, says=ONE_SCALE, uncertainty=assessment.uncertainty.of(grid)),
+        Figure(measured, again, says=ONE_SCALE, again=True),
+        Figure(delta, difference, says=signed(delta, legend), again=True),
     )
-    return tuple(replace(figure, rerun=rerun, compact=True, shared=True) for figure in figures)
+    return tuple(replace(figure, rerun=rerun, compact=True) for figure in figures)
 
 
-def difference_figures(differences: tuple[Difference, ...]) -> tuple[Figure, ...]:
-    """The heatmaps of differences, on one scale centred on 0."""
-    domain = difference_domain(differences) if len(differences) > 1 else None
-    return tuple(
-        Figure(draw_difference(difference, domain), difference, "difference", len(differences))
-        for difference in differences
-    )
+ONE_SCALE = "One colour scale for both."
+
+
+def signed(heatmap: Heatmap, legend: Sequence[str]) -> str:
+    """What a caption says of the signs behind differences."""
+    if not legend:
+        return ""
+    if not heatmap.printed:
+        return "Verdicts have no room in its cells: they are below it, or in the JSON."
+    return f"{', '.join(legend)}."
+
+
+def difference_figures(
+    chosen: Sequence[tuple[Assessment, Difference]], compact: bool = False
+) -> tuple[Figure, ...]:
+    """The pictures of single differences."""
+    figures = []
+    for assessment, difference in chosen:
+        view = differences_view(assessment, [difference])
+        heatmap = as_whole(view.heatmaps[0])
+        figures.append(Figure(heatmap, difference, says=view.caption, compact=compact))
+    return tuple(figures)
 
 
 # --- sections of a page -------------------------------------------------------------------------

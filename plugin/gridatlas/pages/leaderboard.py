@@ -12,7 +12,7 @@ import numpy as np
 from gridatlas.analysis.questions import FEW_NAMES
 from gridatlas.analysis.said import Answer
 from gridatlas.analysis.words import plural
-from gridatlas.charts.palette import step
+from gridatlas.charts.palette import ColourScale
 from gridatlas.model.format import format_value, mean_decimals
 from gridatlas.model.study import Cell, Factor, Level, Study, inline
 from gridatlas.table.study_table import Grid
@@ -126,8 +126,8 @@ def _cells(
         if grid.aggregate:
             continue
         facets = dict(zip([facet.id for facet in study.facets], grid.levels, strict=True))
-        for x, y, cell in grid.points():
-            at = {**facets, study.x.id: x.key, study.y.id: y.key}
+        for (x, y), cell in zip(grid.keys, grid.columns, strict=True):
+            at = {**facets, study.x.id: x, study.y.id: y}
             found[at[names.id], at[tests.id]] = cell
     return found
 
@@ -177,7 +177,7 @@ def _shown(
     if not isfinite(value) or cell is None or cell.value is None:
         return (SHORT.get(cell.state, "–") if cell else "–"), -1, False
     text = format_value(cell.value, study.metric.decimals or 0)
-    return text, step(off, -end, end), value == best
+    return text, ColourScale("difference", -end, end).step(off), value == best
 
 
 def _in_order(

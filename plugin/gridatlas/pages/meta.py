@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from gridatlas.analysis.said import Answer, Grade
 from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
 from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.views import as_thumbnail
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import name_with_unit
 from gridatlas.model.schema import Source
@@ -93,7 +94,7 @@ def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
 
 
 def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
-    """Of the page's heatmaps the first one that is most about what it leads with."""
+    """Of the page's heatmaps the first with an outline, else the one most about its answer."""
     named = {label for of in answer.assertions for label in of.levels} if answer else set()
     figures = [
         figure
@@ -102,11 +103,11 @@ def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
         if not figure.plot and not figure.is_line
     ]
 
-    def named_levels(figure: Figure) -> int:
+    def told(figure: Figure) -> tuple[bool, int]:
         labels = [level.label for level in figure.grid.names] if figure.grid else []
-        return len(named.intersection(labels))
+        return bool(figure.heatmap.outlined), len(named.intersection(labels))
 
-    return max(figures, key=named_levels).heatmap if figures else None
+    return as_thumbnail(max(figures, key=told).heatmap) if figures else None
 
 
 def with_tags(html: str, found: Iterable[Tag]) -> str:
@@ -183,7 +184,7 @@ _CONTEXT: dict[str, Any] = {
     "transform": "cr:transform",
 }
 """What the keys of Croissant 1.0 mean, as its specification has it."""
-_COLUMNS = {
+COLUMNS = {
     "state": ("sc:Text", "ok, missing, failed, oom or disputed"),
     "n": ("sc:Integer", "trials behind the value"),
     "successes": ("sc:Integer", "trials that succeeded"),
@@ -268,7 +269,7 @@ def croissant(
     fields = [(factor.id, _type(factor), factor.title) for factor in (*study.facets, *study.varied)]
     metric = name_with_unit(study.metric.name, study.metric.unit)
     fields.append((study.metric.column, "sc:Float", metric))
-    fields += [(name, kind, text) for name, (kind, text) in _COLUMNS.items()]
+    fields += [(name, kind, text) for name, (kind, text) in COLUMNS.items()]
     ids = [f"cells/{_id(name, place)}" for place, (name, _, _) in enumerate(fields)]
     entry["recordSet"] = [
         {

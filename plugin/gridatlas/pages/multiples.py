@@ -6,24 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import UNTESTED
-from gridatlas.charts.kinds.heatmap import Heatmap
-from gridatlas.charts.palette import LIGHT
-from gridatlas.charts.panels import (
-    Rivals,
-    as_thumbnail,
-    differences_scale,
-    draw_inked,
-    draw_panel,
-    mean_of,
-    means_scale,
-    of_one_size,
-    values_scale,
-)
-from gridatlas.charts.vegalite import symbol
-from gridatlas.pages.figure import Figure, FigureRow, Legend
-from gridatlas.table.differences import Difference
-from gridatlas.table.differences import differences as _differences
+from gridatlas.assessment.rivals import alone
+from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.charts.draw import colours_of
+from gridatlas.charts.findings import assertions_named
+from gridatlas.charts.views import as_thumbnail, differences_view, grids_view
+from gridatlas.model.format import many
+from gridatlas.model.study import Factor, Level
+from gridatlas.pages.figure import Figure, FigureRow, legend_of
+from gridatlas.table.differences import Difference, subtract
 from gridatlas.table.study_table import Grid
 
 
@@ -32,97 +23,84 @@ def multiples(
 ) -> FigureRow:
     """Grids of one study side by side: equal cells, one colour scale, one legend.
 
-    The colours are differences from each grid's mean, pale within chance, where the statistics are
-    known and no baseline is set; else they are the values.
-
     Args:
         key: Names the row on its page.
-        page: Path of the page below the study's, whose answer the colours follow: empty for the
+        page: Path of the page below the study's, whose answer the outlines are of: empty for the
             study's own, `model/r1-qwen` for a level's.
         plain: Whether the colours are values in any case.
     """
     answer = assessment.answers.get(page)
-    asserted = answer is not None and answer.asserts
-    evidence = not plain and _has_evidence(assessment, grids)
-    scale = means_scale(grids) if evidence else values_scale(grids)
-    rivals = [_rivals(assessment, grid, asserted) if evidence else None for grid in grids]
-    panels = of_one_size(
-        [draw_panel(grid, scale, found) for grid, found in zip(grids, rivals, strict=True)]
-    )
+    view = grids_view(assessment, grids, answer, plain=plain)
     figures = tuple(
         Figure(
-            panel,
+            heatmap,
             grid,
-            "grids",
-            len(grids),
-            shared=True,
             uncertainty=assessment.uncertainty.of(grid),
             rerun=assessment.rerun(grid),
-            asserted=asserted,
             name=name,
-            mean=mean_of(grid),
+            subtitle=subtitle,
         )
-        for grid, panel, name in zip(grids, panels, _names(grids), strict=True)
+        for grid, heatmap, name, subtitle in zip(
+            grids, view.heatmaps, _names(grids), view.subtitles, strict=True
+        )
     )
-    legend = _legend([figure.heatmap for figure in figures])
-    return FigureRow(
-        key,
-        figures,
-        legend=replace(
-            legend,
-            scale=scale,
-            plain=values_scale(grids) if evidence else None,
-            asserted=asserted,
-        ),
-    )
+    return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+
+
+SWITCHED_UP_TO = 2_000
+"""Cells of a row up to which it comes in other versions, too: each is as large as the row."""
+
+
+def with_versions(
+    assessment: Assessment, row: FigureRow, grids: Sequence[Grid], page: str
+) -> FigureRow:
+    """A row that a reader can switch: to plain values, and to readings that give other ones."""
+    if sum(len(grid.columns) for grid in grids) > SWITCHED_UP_TO:
+        return row
+    answer, found = assessment.answers.get(page), []
+    if colours_of(assessment) == "means":
+        plain = multiples(assessment, grids, row.key, page, plain=True)
+        found.append(("plain values", "", plain))
+    for other in assessment.others:
+        label = other.reading.label
+        given = alone(assessment.results, other.reading, grids)
+        view = grids_view(assessment, given, shown=grids)
+        if not any(mark.corner for heatmap in view.heatmaps for mark in heatmap.marks):
+            continue
+        values = sum(int(grid.columns.value.defined.sum()) for grid in given if not grid.computed)
+        told = [line for line in answer.evidence if label in line] if answer else []
+        becomes = " ".join(told) or "The answer above is for the shown reading."
+        figures = tuple(
+            replace(figure, chart=heatmap, shows=grid, subtitle=subtitle, rerun=None,
+                    uncertainty=GridUncertainty.unknown(assessment.study))
+            for figure, heatmap, grid, subtitle in zip(
+                row.figures, view.heatmaps, given, view.subtitles, strict=True)
+        )  # fmt: skip
+        of = FigureRow(row.key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+        found.append((label, f"{label} gives {many(values, 'value')} here. {becomes}", of))
+    return replace(row, versions=tuple(found))
 
 
 def inked(
-    assessment: Assessment, differences: Sequence[Difference], key: str = "differences"
+    assessment: Assessment,
+    differences: Sequence[Difference],
+    key: str = "differences",
+    page: str = "",
 ) -> FigureRow:
-    """Differences of levels side by side, with ink and numbers only where they are significant.
-
-    Where nothing can be tested, all have their numbers.
+    """Differences of levels side by side.
 
     Args:
         key: Names the row on its page.
+        page: As in `multiples`.
     """
-    tests = [assessment.uncertainty.of_difference(difference) for difference in differences]
-    scale = differences_scale(differences)
-    study = assessment.study
-    rising = not study.metric.falls
-    panels = of_one_size(
-        [
-            draw_inked(of, scale, None if test.reason else test.significant)
-            for of, test in zip(differences, tests, strict=True)
-        ]
-    )
-    figures = []
-    for difference, test, panel, name in zip(
-        differences, tests, panels, _pairs(differences), strict=True
-    ):
-        better = test.higher if rising else test.differ - test.higher
-        figures.append(
-            Figure(
-                panel,
-                difference,
-                "difference",
-                len(differences),
-                shared=True,
-                name=name,
-                mean=difference.mean,
-                counts=None
-                if test.reason or study.metric.better is None
-                else (better, test.differ - better),
-            )
+    view = differences_view(assessment, differences, assessment.answers.get(page))
+    figures = tuple(
+        Figure(heatmap, difference, name=name, subtitle=subtitle)
+        for difference, heatmap, name, subtitle in zip(
+            differences, view.heatmaps, _pairs(differences), view.subtitles, strict=True
         )
-    legend = replace(
-        _legend([figure.heatmap for figure in figures]),
-        scale=scale,
-        test=next((test.test for test in tests if not test.reason), ""),
-        untested=next((test.reason for test in tests if test.reason), ""),
     )
-    return FigureRow(key, tuple(figures), legend=legend)
+    return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
 
 
 def _pairs(differences: Sequence[Difference]) -> list[str]:
@@ -132,49 +110,82 @@ def _pairs(differences: Sequence[Difference]) -> list[str]:
     ]
 
 
-THUMBNAILS = 5
+THUMBNAILS = 6
 """Heatmaps that stand for a study or a level."""
 
 
 def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureRow:
-    """Small heatmaps that stand for a study or a level: no numbers, no axes, no actions.
+    """Small heatmaps of exactly what a headline names: no numbers, no axes, no actions.
 
-    Of a study that compares with a baseline, the differences that are tested, but of the baseline
-    its own grids; else grids: the aggregates, or the first.
+    Of pairs that it asserts their differences, with what is subtracted in the titles; else grids:
+    the aggregates, or the first.
 
     Args:
         page: Path of the page below the study's that they stand for; empty for the study.
         key: Names the row on its page; without, `lead-<study>`.
     """
     key = key or f"lead-{assessment.study.id}"
-    differences = _tested(assessment, page)
+    differences = _named(assessment, page)[:THUMBNAILS]
     if differences:
-        row = inked(assessment, differences[:THUMBNAILS], key)
+        row = inked(assessment, differences, key, page)
+        where = _telling([of.parts for of in differences]) or [""] * len(differences)
+        names = [_subtracted(*of) for of in zip(differences, where, strict=True)]
     else:
         row = multiples(assessment, _leading(assessment, page)[:THUMBNAILS], key, page)
-    figures = (
-        replace(figure, chart=as_thumbnail(figure.heatmap), compact=True) for figure in row.figures
+        names = [figure.name for figure in row.figures]
+    figures = tuple(
+        replace(
+            figure,
+            chart=as_thumbnail(figure.heatmap),
+            name=name,
+            subtitle=figure.subtitle.partition(" · ")[0],
+            compact=True,
+        )
+        for figure, name in zip(row.figures, names, strict=True)
     )
-    return replace(row, figures=tuple(figures), small=True)
+    legend = legend_of([figure.heatmap for figure in figures])
+    return replace(row, figures=figures, legend=legend, small=True)
 
 
-def _tested(assessment: Assessment, page: str) -> list[Difference]:
-    """The differences to the baseline that are tested, of the last level that has some."""
-    results, study = assessment.results, assessment.study
-    facet_id, _, slug = page.partition("/")
-    baseline = study.baseline.get(facet_id) if slug else None
-    if baseline is not None and study.facet(facet_id).level(baseline).slug == slug:
-        return []
-    found = [
-        difference
-        for facet in study.facets
-        if facet.id in study.baseline
-        for difference in _differences(results, facet, _at(assessment, page))
-        if not assessment.uncertainty.of_difference(difference).reason
-    ]
-    if page:
-        return found
-    return [of for of in found if of.levels == found[-1].levels and of.facet == found[-1].facet]
+def _subtracted(difference: Difference, name: str) -> str:
+    """The two levels compared, and where: `R1-Qwen − R1-Llama | AIME25`."""
+    pair = f"{difference.levels[1].label} − {difference.levels[0].label}"
+    return name if pair in name else " | ".join(filter(None, (pair, name)))
+
+
+def _named(assessment: Assessment, page: str) -> list[Difference]:
+    """The differences of the pairs that a page's headline asserts, the better level first."""
+    study, found = assessment.study, []
+    for stated in assertions_named(assessment.answers.get(page)):
+        factors = stated.factor.split(" × ")
+        facet = next((facet for facet in study.facets if facet.id == factors[0]), None)
+        if stated.kind not in ("pair", "block", "best") or facet is None:
+            continue
+        second, first = (_level(facet, label) for label in stated.levels[:2])
+        if first is None or second is None:
+            continue
+        at = dict(zip(factors[1:], stated.levels[2:], strict=False))
+        for grid in _whole(_at(assessment, page), facet, at):
+            other = assessment.results.neighbour(grid, facet.id, first.key)
+            if grid.names[study.facets.index(facet)] == second and other is not None:
+                found.append(subtract(grid, other, facet))
+    return found
+
+
+def _level(facet: Factor, label: str) -> Level | None:
+    return next((level for level in facet.levels if level.label == label), None)
+
+
+def _whole(grids: Sequence[Grid], facet: Factor, at: dict[str, str]) -> list[Grid]:
+    """Grids at these levels; of facets that aren't named their means, where there are some."""
+    study, found = grids[0].study if grids else None, list(grids)
+    for place, other in enumerate(study.facets if study else ()):
+        if other == facet:
+            continue
+        chosen = [grid for grid in found if grid.names[place].label == at.get(other.id)]
+        means = [grid for grid in found if grid.names[place].aggregate]
+        found = chosen if other.id in at else means or found
+    return found
 
 
 def _at(assessment: Assessment, page: str) -> tuple[Grid, ...]:
@@ -195,27 +206,6 @@ def _leading(assessment: Assessment, page: str) -> list[Grid]:
     return [grid for grid in grids if grid.aggregate] or list(grids)
 
 
-def _has_evidence(assessment: Assessment, grids: Sequence[Grid]) -> bool:
-    """Whether the statistics decide on the colours: n is known, and nothing else is compared."""
-    study = assessment.study
-    if study.colour == "value" or study.baseline or not study.has_best:
-        return False
-    measured = [grid for grid in grids if not grid.aggregate] or grids
-    return all(assessment.uncertainty.of(grid).cells for grid in measured)
-
-
-def _rivals(assessment: Assessment, grid: Grid, asserted: bool) -> Rivals:
-    """What tells the cells of a grid from its best; nothing where the page asserts nothing."""
-    tested = grid.points_at(assessment.uncertainty.of(grid).may_be_best != UNTESTED)
-    best_set = assessment.best_set(grid)
-    if not asserted or not best_set or len(best_set) == len(tested):
-        return Rivals()
-    beaten = tested - best_set
-    if len(best_set) == 1:
-        return Rivals(beaten, sole=True)
-    return Rivals(beaten, outlined=best_set)
-
-
 def _names(grids: Sequence[Grid]) -> list[str]:
     """What tells grids apart: the levels that not all of them share."""
     labels = [tuple(level.label for level in grid.names) for grid in grids]
@@ -226,22 +216,3 @@ def _telling(parts: Sequence[Sequence[str]]) -> list[str]:
     """Of names in parts, those parts that not all names share; empty where they share all."""
     differing = [place for place, texts in enumerate(zip(*parts, strict=True)) if len({*texts}) > 1]
     return [" | ".join(texts[place] for place in differing) for texts in parts if differing]
-
-
-def _legend(heatmaps: Sequence[Heatmap]) -> Legend:
-    """The marks that occur."""
-    marks = [mark for heatmap in heatmaps for mark in heatmap.marks]
-    fills = {mark.fill for mark in marks}
-    absent = dict.fromkeys(mark.absent for mark in marks if mark.absent)
-    best = [heatmap for heatmap in heatmaps if any(mark.best for mark in heatmap.marks)]
-    return Legend(
-        scale=values_scale(()),
-        inked=not fills.isdisjoint(LIGHT["diverging"]),
-        faded=not fills.isdisjoint(LIGHT["faded"]),
-        dashed=any(heatmap.dashed for heatmap in best),
-        sole=any(not heatmap.dashed for heatmap in best),
-        rivals=any(heatmap.best_edges for heatmap in heatmaps),
-        disputed=any(mark.disputed for mark in marks),
-        region=next((heatmap.outline_label for heatmap in heatmaps if heatmap.outline), ""),
-        absent=tuple((kind, symbol(kind)) for kind in absent),
-    )

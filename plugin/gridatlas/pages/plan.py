@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.answers import overview_headline
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
@@ -17,6 +18,7 @@ from gridatlas.charts.description import over
 from gridatlas.charts.kinds import Picture
 from gridatlas.claims import Judged
 from gridatlas.data.levels import slug
+from gridatlas.data.published import Published
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import Factor, Level, Study, inline, keyword
@@ -104,7 +106,7 @@ class PagePlan:
     @property
     def pictures(self) -> tuple[Picture, ...]:
         """All that is drawn for the page."""
-        return tuple(figure.chart for row in self.rows for figure in row.figures)
+        return tuple(figure.chart for row in self.rows for figure in row.drawn)
 
     @property
     def main_grid(self) -> Grid | None:
@@ -172,6 +174,9 @@ def plan_study(
     into: str,
     script_page: str = "",
     others: Mapping[str, Sequence[str]] | None = None,
+    published: Published | None = None,
+    *,
+    local: bool = False,
 ) -> list[PagePlan]:
     """All pages of one study: its own, one per facet, and one per level that has a grid.
 
@@ -179,7 +184,10 @@ def plan_study(
         script_page: Path of the page of the script that measures cells again; empty without.
         others: Paths of the pages of the studies that it links to, the study's own first, by
             their ids.
+        published: Who publishes the study, and when.
+        local: Whether the site is only looked at here: its pages say what the study should state.
     """
+    about = {"published": published or Published(), "local": local}
     pages = [_study_page(assessment, into)]
     for facet in assessment.study.facets:
         pages.append(_facet_page(assessment, facet, into))
@@ -191,7 +199,12 @@ def plan_study(
     return [
         replace(
             page,
-            context={**page.context, **_links(assessment.study, into, page.path, others or {})},
+            context={
+                **page.context,
+                **about,
+                "here": page.path,
+                **_links(assessment.study, into, page.path, others or {}),
+            },
         )
         for page in pages
     ]
@@ -262,7 +275,6 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
         description=described(answer, f"{study.title}: {_over(study)}."),
         context=page_context(assessment, into)
         | {
-            "here": path,
             "answer": answer,
             "answers_file": f"{GRIDS}/{study.id}/{ANSWERS}",
             "problems": results.problems,
@@ -323,17 +335,23 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
         description=described(answer, f"{study.title}: {versus}, {_over(study)}."),
         context=context
         | {
-            "here": path,
             "siblings": sibling_pages(assessment, facet, context),
             "facet": facet,
             "versus": versus,
             "answer": answer,
+            "leads": _is_about(answer, facet),
             "levels_facet": facet,
             "levels": level_answers(assessment, into, facet),
         },
         edit=f"{study.id}/study.yml",
         anatomy=cache(partial(facet_anatomy, assessment, facet)),
     )
+
+
+def _is_about(answer: Answer | None, facet: Factor) -> bool:
+    """Whether an answer compares the levels of a facet."""
+    found = (*answer.assertions, *answer.compared) if answer else ()
+    return any(facet.id == of.factor for of in found[:1])
 
 
 def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
@@ -352,7 +370,6 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
         description=described(answer, f"{name}: {_over(study)}. {study.title}."),
         context=context
         | {
-            "here": path,
             "siblings": sibling_pages(assessment, facet, context),
             "facet": facet,
             "level": level,
@@ -360,6 +377,7 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
             "readings": readings_behind(study, grids),
             "claims": claims_about(assessment.claims, facet, level),
             "answer": answer,
+            "own": answer != assessment.answers[""],
         },
         edit=f"{study.id}/study.yml",
         is_index=False,

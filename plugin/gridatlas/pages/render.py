@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 
 from markupsafe import Markup
 
-from gridatlas.analysis.said import Answer
 from gridatlas.assessment.reruns import Reproduction
 from gridatlas.charts.kinds.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.problems import Problem, join_names, truncate_list
-from gridatlas.pages.embeds import bibtex, embed_path, share
+from gridatlas.pages.embeds import bibtex, embed_path, page_bibtex, share
 from gridatlas.pages.environment import (
     IN_TEMPLATES,
     own_environments,
@@ -25,25 +24,23 @@ from gridatlas.pages.environment import (
     user_environments,
 )
 from gridatlas.pages.exports import downloads, grid_path, plot_downloads
-from gridatlas.pages.figure import Figure, FigureRow, Legend, PlotSubject
+from gridatlas.pages.figure import Figure, FigureRow, PlotSubject
 from gridatlas.pages.filters import figure_anchor
 from gridatlas.pages.page import Page, front_matter, page_link, placeholder, tidy
 from gridatlas.pages.plan import EmbedPlan, PagePlan
 from gridatlas.pages.reproduction import rerun_rows, run_answers, run_facts
 from gridatlas.pages.svg import (
     as_picture,
-    axis_width,
     drawn_size,
     responsive,
     row_links,
     with_cell_ids,
     with_own_ids,
-    with_plain_steps,
     with_row_links,
-    without_axis,
 )
 from gridatlas.pages.tables import data_table, line_table
 from gridatlas.pages.tooltips import card_data
+from gridatlas.pages.words import Words
 from gridatlas.table.differences import Difference
 
 CHECK_PARTS = {
@@ -58,7 +55,9 @@ PARTS = frozenset(
     (
         "switch",
         "board",
-        "chips",
+        "lines",
+        "matrix",
+        "wrong",
         "charts",
         "trust",
         "levels",
@@ -69,6 +68,7 @@ PARTS = frozenset(
         "method",
         "downloads",
         "studies",
+        "footer",
     )
 )
 """Parts of pages in HTML: each has a template of its own, and the context of its page."""
@@ -182,18 +182,15 @@ class Templates:
         whole_first = sorted(
             plan.rows, key=lambda row: any(figure.compact for figure in row.figures)
         )
-        answer: Answer | None = plan.context.get("answer")
-        explained = answer is not None and answer.grade == "untestable"
-        figures = {
-            row.key: self._row(replace(row, explained=explained), target) for row in whole_first
-        }
+        figures = {row.key: self._row(row, target) for row in whole_first}
         figures |= self._problems(plan) | self._claims(plan) | self._runs(plan)
         figures |= self._cite(plan) | self._checks(plan)
         figures |= plan.parts(plan, self._part) if plan.parts else {}
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}
-        context["files_of"] = partial(downloads, page=plan.path)
+        if "study" in context:
+            context["terms"] = Words(context["study"])
         first = figure_anchor(plan.main_grid) if plan.main_grid else ""
         context["first_heatmap"] = first if first in seen else ""
 
@@ -204,9 +201,10 @@ class Templates:
             return _placeholder(figures, key)
 
         body = template.render(**context, figure=figure)
+        hidden = ["toc", *(["navigation"] if "study" in context else [])]
         head = (
             f"---\ntitle: {front_matter(plan.title)}\n"
-            f"description: {front_matter(plan.description)}\nhide:\n  - toc\n"
+            f"description: {front_matter(plan.description)}\nhide: [{', '.join(hidden)}]\n"
             # mkdocs-macros, whose delimiters users may change, renders neither text nor title.
             "render_macros: false\n---\n\n"
         )
@@ -225,7 +223,7 @@ class Templates:
         if row.small:
             return self._thumbnails(row, target)
         if row.legend is not None:
-            return self._multiples(row, row.legend, target)
+            return self._multiples(row, target)
         drawn = tuple(self._drawn(figure, target) for figure in row.figures)
         return self._part("plot" if row.plots else "gallery", row=replace(row, figures=drawn))
 
@@ -243,19 +241,27 @@ class Templates:
             figures.append(replace(figure, id=figure_id, svg=picture, link=link))
         return self._part("thumbnails", row=replace(row, figures=tuple(figures)))
 
-    def _multiples(self, row: FigureRow, legend: Legend, target: _Target) -> str:
-        """Figures with titles, axes and legend in common."""
-        figures = []
-        for figure in row.figures:
-            drawn = self._drawn(figure, target, without_axis)
-            if legend.plain:
-                svg = with_plain_steps(drawn.svg, figure.heatmap, legend.plain)
-                drawn = replace(drawn, svg=Markup(svg))
-            figures.append(drawn)
-        first = target.drawings[row.figures[0].chart].svg
-        wide, left = drawn_size(first)[0], axis_width(first)
-        row = replace(row, figures=tuple(figures))
-        return self._part("multiples", row=row, axis=left, plot=wide - left)
+    def _multiples(self, row: FigureRow, target: _Target) -> str:
+        """Figures with caption, legend and actions in common, and what a switch shows."""
+        figures = tuple(self._drawn(figure, target, str) for figure in row.figures)
+        versions = tuple(
+            (name, answer, self._part("picture", row=self._version(other, target)))
+            for name, answer, other in row.versions
+        )
+        row = replace(row, figures=figures)
+        return self._part("multiples", row=row, versions=versions)
+
+    def _version(self, row: FigureRow, target: _Target) -> FigureRow:
+        """A version of a row with its drawings and cards, and no ids of its own."""
+        figures = (
+            replace(
+                figure,
+                svg=Markup(with_own_ids(target.drawings[figure.chart].svg, target.seen)),
+                cards=Markup(card_data(figure, target.links)),
+            )
+            for figure in row.figures
+        )
+        return replace(row, figures=tuple(figures))
 
     def _drawn(
         self, figure: Figure, target: _Target, sized: Callable[[str], str] = responsive
@@ -305,7 +311,7 @@ class Templates:
         """
         target = _Target(path, drawings, seen, files=files)
         if row.legend is not None:
-            return self._multiples(row, row.legend, target)
+            return self._multiples(row, target)
         sized = partial(responsive, width=row.width)
         figures = [self._drawn(figure, target, sized) for figure in row.figures]
         if row.width:  # The row has one: its figures need none.
@@ -371,14 +377,15 @@ class Templates:
         }
 
     def _cite(self, plan: PagePlan) -> dict[str, str]:
-        """What stands on a study's own page to cite it."""
-        if plan.path != plan.context.get("home"):
+        """What a page of a study is cited with."""
+        if "published" not in plan.context:
             return {}
-        study = plan.context["study"]
-        text = bibtex(
-            study, study.title, self.site.of(plan.path, plan.path) if self.address else ""
-        )
-        return {"cite": self._part("cite", text=text)}
+        study, published = plan.context["study"], plan.context["published"]
+        url = self.site.of(plan.path, plan.path) if self.address else ""
+        name = "" if plan.path == plan.context["home"] else f": {plan.nav_title}"
+        texts = [page_bibtex(study, f"{study.title}{name}", url, published)]
+        texts += [bibtex(study, study.title, url)] if study.source else []
+        return {"cite": self._part("cite", texts=texts)}
 
     def _problems(self, plan: PagePlan) -> dict[str, str]:
         problems = plan.context.get("problems")

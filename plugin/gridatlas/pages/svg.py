@@ -7,9 +7,8 @@ from collections.abc import Container, Sequence
 from html import escape
 
 from gridatlas.charts.kinds import Picture
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
-from gridatlas.charts.palette import LIGHT, is_dark
-from gridatlas.charts.panels import PanelScale
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import CellMark
 from gridatlas.table.study_table import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
@@ -73,60 +72,12 @@ def _as_drawn(heatmap: Heatmap) -> list[CellMark]:
     return sorted(heatmap.marks, key=lambda mark: mark.value is None)
 
 
-_FILLED = re.compile(r'<path (?=(?:id="[^"]*" )?aria-label="[^"]*" role="graphics-symbol")')
-_VALUES = re.compile(r'(<g class="[^"]*\bvalues_marks\b[^"]*"[^>]*>)(.*?)(</g>)', re.DOTALL)
-
-
-def with_plain_steps(svg: str, heatmap: Heatmap, scale: PanelScale) -> str:
-    """Classes for the colours of plain values: `ga-v7` of a fill, `ga-w` of text on a dark one.
-
-    Args:
-        scale: Of the values.
-    """
-    values = [mark.value for mark in _as_drawn(heatmap) if mark.value is not None]
-    steps = [scale.step(value) for value in values]
-    fills = iter(steps)
-    svg = _FILLED.sub(
-        lambda cell: (
-            cell[0] if (at := next(fills, None)) is None else f'{cell[0]}class="ga-v{at}" '
-        ),
-        svg,
-    )
-    dark = iter([is_dark(LIGHT["sequential"][at]) for at in steps])
-
-    def marked(group: re.Match[str]) -> str:
-        texts = re.sub(
-            "<text ", lambda text: '<text class="ga-w" ' if next(dark) else text[0], group[2]
-        )
-        return f"{group[1]}{texts}{group[3]}"
-
-    return _VALUES.sub(marked, svg, count=1)
-
-
 _SPOKEN = re.compile(r' aria-label="[^"]*" role="graphics-symbol"')
 
 
 def as_picture(svg: str) -> str:
     """A drawing that a screen reader calls by its name, without going through its cells."""
     return _SPOKEN.sub("", svg).replace('role="group"', 'role="img"', 1)
-
-
-_ORIGIN = re.compile(r'<g [^>]*?transform="translate\(([\d.]+), ?([\d.]+)\)"')
-
-
-def axis_width(svg: str) -> float:
-    """Pixels that the labels of the vertical axis take at the left of a drawing's cells."""
-    found = _ORIGIN.search(svg)
-    return float(found[1]) if found else 0.0
-
-
-def without_axis(svg: str) -> str:
-    """A drawing as wide as what is around it, but for the labels at its left, which stick out."""
-    wide, _ = drawn_size(svg)
-    left = axis_width(svg)
-    plot = wide - left
-    style = f"width:{100 * wide / plot:.2f}%;margin-left:{-100 * left / plot:.2f}%"
-    return _SIZE.sub(rf'<svg \1 style="{style}"', svg, count=1)
 
 
 _OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')

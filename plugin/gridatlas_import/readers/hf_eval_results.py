@@ -55,7 +55,7 @@ def read_folder(folder: File) -> RawTable | None:
         columns={"benchmark": columns.pop("benchmark"), **columns},
         reported=(*table.reported, *reported),
         settings=("model", "benchmark"),
-        origins=("source.name",),
+        reading="source.name",
     )
 
 

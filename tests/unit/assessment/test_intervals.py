@@ -23,7 +23,7 @@ from gridatlas.assessment.uncertainty import (
     as_pairs,
     defined,
 )
-from gridatlas.charts.compose import draw_grid
+from gridatlas.charts.draw import draw_values
 from gridatlas.charts.kinds.line import Line
 from gridatlas.checks import check_study
 from gridatlas.model.study import Point
@@ -121,7 +121,7 @@ def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeS
 def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: MakeStudy) -> None:
     results = _three(make_study)
     grid, uncertainty = uncertainty_of(results, seed="mean")
-    figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
+    figure = Figure(draw_values(grid), grid, uncertainty=uncertainty)
     (row,) = data_table(figure).rows
     assert row[1][0].interval == "0.0 to 97.4"
     card = json.loads(card_data(figure))
@@ -168,7 +168,7 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     assert not defined(uncertainty.x_means).any()
     assert not defined(uncertainty.y_means).any()
     assert uncertainty.basis == ""
-    figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
+    figure = Figure(draw_values(grid), grid, uncertainty=uncertainty)
     (row,) = data_table(figure).rows
     assert [cell.interval for cell in row[1]] == ["33.0 to 55.5", "50.0 to 60.0"]
     card = json.loads(card_data(figure))
@@ -391,7 +391,7 @@ def test_a_card_says_what_cells_are_tested_by(make_study: MakeStudy) -> None:
     rows = ("1,1,70,200,9", "2,1,20,200,9")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
     grid, uncertainty = uncertainty_of(results)
-    card = json.loads(card_data(Figure(draw_grid(grid), grid, uncertainty=uncertainty)))
+    card = json.loads(card_data(Figure(draw_values(grid), grid, uncertainty=uncertainty)))
     assert card["tell"] == [
         "Best value. No other cell may be the best (95 % set).",
         "Not the best: another cell beats it by counts and standard errors (95 % set).",
@@ -516,7 +516,7 @@ def test_the_spread_gives_the_interval_that_its_kind_says(
     found = {point: (cell.low, cell.high) for point, cell in cells_of(grid, uncertainty).items()}
     expected = {} if reach is None else {("1", "1"): (55.5 - reach, 55.5 + reach)}
     assert found == {point: pytest.approx(ends) for point, ends in expected.items()}
-    figure = Figure(draw_grid(grid), grid, uncertainty=uncertainty)
+    figure = Figure(draw_values(grid), grid, uncertainty=uncertainty)
     ((_, texts),) = data_table(figure).rows
     assert [cell.text for cell in texts] == ["55.5 ± 2", "3.0"]
 
@@ -525,7 +525,7 @@ def test_the_spread_is_told_everywhere(make_study: MakeStudy) -> None:
     study = HEAD + "spread: {column: beside, kind: sd, n: 5}\n"
     results = analyse(make_study(study, table("rate,depth,value,beside", "1,1,55.5,2.0", "2,1,3,")))
     grid, uncertainty = uncertainty_of(results)
-    card = json.loads(card_data(Figure(draw_grid(grid), grid, uncertainty=uncertainty)))
+    card = json.loads(card_data(Figure(draw_values(grid), grid, uncertainty=uncertainty)))
     assert card["spread"] == ["± 2.0", None]
     assert card["spread_is"] == "standard deviation of 5 repeats"
     content = json.loads(to_json(grid, uncertainty))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -13,18 +12,16 @@ import pytest
 from builders import HEAD, MakeStudy, table
 
 from gridatlas.assessment.assess import assess
+from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.binning import BLOCKS_UP_TO, Shown, gather, layout, mark_key
-from gridatlas.charts.compose import (
-    difference_domain,
-    draw_difference,
-    draw_disagreement,
-    draw_grid,
-    own_domain,
-)
-from gridatlas.charts.kinds.heatmap import ABSENT, OUTLINED_UP_TO, SEVERAL, Segment
+from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import ABSENT, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
+from gridatlas.charts.views import grids_view
+from gridatlas.checks import StudyChecks
 from gridatlas.pages.environment import caption, own_environments
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
@@ -49,6 +46,12 @@ def _results(make_study: MakeStudy, columns: int, rows: int, value: Value, more:
 def _grid(make_study: MakeStudy, *arguments: Any) -> Grid:
     results: Results = _results(make_study, *arguments)
     return results.grid()
+
+
+def _picture(results: Results) -> Heatmap:
+    """Of a study's only grid, as a page has it."""
+    assessment = Assessment(results, StudyChecks((), ()))
+    return grids_view(assessment, [results.grid()]).heatmaps[0]
 
 
 def _plain(x: int, y: int) -> str:
@@ -137,14 +140,13 @@ def _states(x: int, y: int) -> str:
 
 
 def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
-    grid = _grid(make_study, 100, 100, _states)
-    heatmap = draw_grid(grid, best_set=frozenset({("1", "1"), ("2", "1")}))
+    heatmap = _picture(_results(make_study, 100, 100, _states))
     assert heatmap.block == (4, 4)
     assert len(heatmap.marks) == 625
-    assert heatmap.cells == 623
+    assert sum(mark.value is not None for mark in heatmap.marks) == 623
     assert (heatmap.x_labels[0], heatmap.x_labels[-1]) == ("0 to 3", "96 to 99")
     assert (heatmap.y_labels[0], heatmap.y_labels[-1]) == ("96 to 99", "0 to 3")
-    assert heatmap.legend == "Accuracy, mean of 4 × 4 cells"
+    assert heatmap.measure == "Accuracy, mean of 4 × 4 cells"
     # From the top left.
     assert [mark.key for mark in heatmap.marks[:2]] == ["0,96", "4,96"]
     by_key = {mark.key: mark for mark in heatmap.marks}
@@ -157,14 +159,13 @@ def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
     assert by_key["0,0"].absent == ABSENT["oom"]
     assert by_key["0,4"].absent == SEVERAL
     assert [mark.key for mark in heatmap.marks if mark.best] == ["96,96"]
-    assert not any(mark.in_best_set or mark.disputed for mark in heatmap.marks)
+    assert not any(mark.ring or mark.corner for mark in heatmap.marks)
     assert heatmap.note == (
         "The 10,000 cells are drawn in 625 blocks of 4 × 4; the colour of a block is the mean of "
-        "its values. Outlined: the block with the best cell (90 at Rate 99, Depth 99). Not marked "
-        "in blocks, but in the downloads: 1 disputed value, 2 cells that may be the best."
+        "its values. The dot is on the block with the best cell (90 at Rate 99, Depth 99)."
     )
     # The scale is that of the blocks, and the drawing has a mark for each.
-    assert heatmap.domain == own_domain([grid]) == (19 / 14, 6.9375)
+    assert (heatmap.scale.low, heatmap.scale.high) == (1, 7)
     drawing = draw_one(heatmap)
     assert drawing.svg.count('role="graphics-symbol"') == 625
     assert len(json.loads(drawing.spec)["data"]["values"]) == 625
@@ -172,7 +173,7 @@ def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
 
 def test_a_y_axis_of_blocks_may_point_down(make_study: MakeStudy) -> None:
     more = "factors: {depth: {direction: down}}\n"
-    heatmap = draw_grid(_grid(make_study, 1, 20_000, lambda _x, y: f"{y},", more))
+    heatmap = _picture(_results(make_study, 1, 20_000, lambda _x, y: f"{y},", more))
     assert heatmap.y_labels[0] == "0 to 199"
     assert [mark.text for mark in heatmap.marks[:2]] == ["100", "300"]
     assert [mark.key for mark in heatmap.marks if mark.best] == ["0,19800"]
@@ -183,48 +184,39 @@ def test_levels_that_are_texts_are_told_apart(make_study: MakeStudy) -> None:
     levels = ["a", "b", "a to b", *(f"t{x}" for x in range(199))]
     lines = [f"{level},1,{place}" for place, level in enumerate(levels)]
     study = make_study("", table("rate,depth,value", *lines))
-    heatmap = draw_grid(analyse(study).grid())
+    heatmap = draw_values(analyse(study).grid())
     assert heatmap.block == (3, 1)
     assert heatmap.x_labels[:2] == ("a to a to b", "t0 to t2")
     levels = [*levels[:2], *(f"t{x}" for x in range(202)), "a to b"]
     more = f"factors: {{rate: {{levels: {json.dumps(levels)}}}}}\n"
     lines = [f"{level},1,1" for level in levels]
-    heatmap = draw_grid(analyse(make_study(more, table("rate,depth,value", *lines))).grid())
+    heatmap = draw_values(analyse(make_study(more, table("rate,depth,value", *lines))).grid())
     assert len(set(heatmap.x_labels)) == len(heatmap.x_labels)
 
 
-def test_many_best_cells_are_not_outlined(make_study: MakeStudy) -> None:
-    for columns, rows, what in ((100, 100, "blocks with a best cell"), (30, 30, "best cells")):
-        heatmap = draw_grid(_grid(make_study, columns, rows, lambda x, _: f"{x // 10},"))
-        assert not any(mark.best for mark in heatmap.marks)
-        assert re.search(rf"The \d+ {what} .*are not outlined\.", heatmap.note)
-    few = draw_grid(_grid(make_study, OUTLINED_UP_TO, 30, lambda _, y: f"{y},"))
-    assert sum(mark.best for mark in few.marks) == OUTLINED_UP_TO
-    assert few.note == ""
+def test_many_best_cells_have_no_dot(make_study: MakeStudy) -> None:
+    for share, dots in ((4, 0), (50, 2)):
+        found = _results(make_study, 100, 100, lambda x, y, of=share: f"{int(x % of == 0 == y)},")
+        heatmap = _picture(found)
+        assert sum(mark.best for mark in heatmap.marks) == dots
 
 
 def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None:
     def value(x: int, y: int) -> str:
         return "5,disputed" if (x, y) == (1, 1) else f"{x},"
 
-    grid = _grid(make_study, 21, 20, value)
-    heatmap = draw_grid(grid, best_set=frozenset({("3", "3")}))
-    assert not any(mark.in_best_set or mark.disputed for mark in heatmap.marks)
-    assert heatmap.note == (
-        "Not marked on cells so small, but in the downloads: 1 disputed value, "
-        "1 cell that may be the best."
-    )
+    heatmap = _picture(_results(make_study, 33, 33, value))
+    assert not any(mark.corner for mark in heatmap.marks)
     labels = {mark.key: mark.label for mark in heatmap.marks}
     assert labels["1,1"].endswith("5 (disputed)")
-    assert labels["3,3"].endswith(", may be the best")
 
 
 def test_a_region_is_outlined_on_blocks(make_study: MakeStudy) -> None:
     boxes = f"[{{rate: {list(range(8))}, depth: {list(range(2, 101))}}}]"
     more = f"regions: [{{label: seen, boxes: {boxes}}}]\n"
-    heatmap = draw_grid(_grid(make_study, 100, 101, _plain, more))
+    heatmap = draw_values(_grid(make_study, 100, 101, _plain, more))
     # 26 blocks up; the one at the top has one row of cells, and the box begins in mid-block.
-    assert heatmap.outline == (
+    assert heatmap.region == (
         Segment(0, 0, 2, 0),
         Segment(0, 25.5, 2, 25.5),
         Segment(0, 0, 0, 25.5),
@@ -251,18 +243,18 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     assert {mark.text for mark in heatmap.marks} == {"+3"}
     first = next(mark for mark in heatmap.marks if mark.key == "0,0")
     assert first.label.endswith(": mean +3, from 0 to +6, 16 cells (1 out of memory)")
-    assert difference_domain([difference]) == heatmap.domain == (-3.2, 3.2)
-    (figure,) = difference_figures((difference,))
-    assert caption(figure).endswith("the colour of a block is the mean of its values.")
-    apart = draw_disagreement(results.grid(model="a"), {("0", "0"): Decimal(2)}, (0, 2))
-    assert apart.cells == 1
+    assert heatmap.ends == ("−7", "+7")
+    (figure,) = difference_figures([(Assessment(results, StudyChecks((), ())), difference)])
+    assert "the colour of a block is the mean of its values. Across:" in caption(figure)
+    apart = draw_disagreement(results.grid(model="a"), {("0", "0"): Decimal(2)}, 2)
+    assert sum(mark.value is not None for mark in apart.marks) == 1
     assert len(apart.marks) == 625
 
 
 def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
     grid = _grid(make_study, 100, 100, _plain)
     study = grid.study
-    keys = {mark.key for mark in draw_grid(grid).marks}
+    keys = {mark.key for mark in draw_values(grid).marks}
     for x, y, key in (("0", "0", "0,0"), ("3", "4", "0,4"), ("99", "50", "96,48")):
         found = mark_key(study, study.x.level(x), study.y.level(y))
         assert found == key
@@ -277,7 +269,7 @@ def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStud
     for columns, rows, expected in ((50, 50, True), (50, 51, False), (100, 100, False)):
         grid = _grid(make_study, columns, rows, _plain)
         uncertainty = GridUncertainty.unknown(grid.study, "n is unknown")
-        values = data_table(Figure(draw_grid(grid), grid, uncertainty=uncertainty))
+        values = data_table(Figure(draw_values(grid), grid, uncertainty=uncertainty))
         assert bool(values.rows) == expected
         assert values.too_many == (0 if expected else columns * rows)
         assert values.origins
@@ -292,7 +284,7 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
     origins = provenance(grid)
     assert sum(origin.cells for origin in origins) == 60
     assert (len(origins), origins[-1].cells, origins[-1].place) == (21, 40, None)
-    figure = Figure(draw_grid(grid), grid)
+    figure = Figure(draw_values(grid), grid)
     values = data_table(figure)
     assert (len(values.notes), values.more_notes) == (20, 40)
     template = own_environments()[1].get_template("figure.html.jinja")
@@ -349,5 +341,5 @@ def test_statistics_have_limits_that_are_told(
 
 
 def test_a_large_grid_s_specification_has_no_text_per_cell(make_study: MakeStudy) -> None:
-    spec = specification(draw_grid(_grid(make_study, 100, 100, _plain)))
+    spec = specification(draw_values(_grid(make_study, 100, 100, _plain)))
     assert "values" not in {layer["name"] for layer in spec["layer"]}

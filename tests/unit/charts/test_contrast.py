@@ -1,108 +1,124 @@
-"""The numbers in cells can be read on every colour of both scales, in what is really drawn."""
+"""Numbers can be read on each colour, light and dark, faded or not; colours tell values apart."""
 
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
+from itertools import pairwise, product
 
 import pytest
 
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap, Kind
-from gridatlas.charts.render import draw_one
+from gridatlas.charts.palette import (
+    INK,
+    INKS,
+    PAGE,
+    PALETTES,
+    STEPS,
+    ColourScale,
+    Palette,
+    Scheme,
+    centred_scale,
+    colours,
+    faded,
+    ink,
+    luminance,
+    stylesheet,
+    values_scale,
+)
 
-SVG = "{http://www.w3.org/2000/svg}"
-STEPS = 60
-COLUMNS = 30
-
-
-def _picture(kind: Kind, low: float, high: float) -> Heatmap:
-    """Rows of cells whose values go from one end of the colour scale to the other."""
-    values = [low + (high - low) * step / (STEPS - 1) for step in range(STEPS)]
-    return Heatmap(
-        kind=kind,
-        title="",
-        description="",
-        legend="",
-        x_title="",
-        y_title="",
-        x_labels=tuple(map(str, range(COLUMNS))),
-        y_labels=tuple(map(str, range(STEPS // COLUMNS))),
-        domain=(low, high),
-        decimals=2,
-        marks=tuple(
-            CellMark(f"{x},{y}", str(x), str(y), value, f"{value:.2f}", f"cell {value:.2f}")
-            for (y, x), value in zip(
-                ((y, x) for y in range(STEPS // COLUMNS) for x in range(COLUMNS)),
-                values,
-                strict=True,
-            )
-        ),
-    )
-
-
-def _luminance(colour: str) -> float:
-    """Relative luminance by WCAG 2.2, of `#010203` or `#fff`."""
-    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
-    channels = [int(digits[at : at + 2], 16) for at in range(0, len(digits), 2)]
-    assert len(channels) == 3
-    linear = [
-        c / 12.92 if (c := channel / 255) <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-        for channel in channels
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+WRITTEN = {drawn: dict(zip(SCHEMES, seen, strict=True)) for seen, drawn in INKS.items()}
 
 
 def _contrast(first: str, other: str) -> float:
-    light, dark = sorted((_luminance(first), _luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
+    def whole(colour: str) -> str:
+        return colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:])
 
-
-def _pairs(svg: str) -> list[tuple[str, str, str, str]]:
-    """(name of the cell, its fill, text on it, the text's fill) of every cell, by their places."""
-    root = ET.fromstring(svg)
-    rects = {}
-    cells = next(g for g in root.iter(f"{SVG}g") if "cells_marks" in g.get("class", ""))
-    for path in cells.iter(f"{SVG}path"):
-        if path.get("role") == "graphics-symbol":
-            place = re.fullmatch(r"M([\d.]+),([\d.]+)h([\d.]+)v([\d.]+)h.*", path.attrib["d"])
-            assert place is not None
-            left, top, width, height = map(float, place.groups())
-            rects[left, top, left + width, top + height] = path
-    found = []
-    groups = [g for g in root.iter(f"{SVG}g") if "values_marks" in g.get("class", "")]
-    assert len(groups) == 1
-    for text in groups[0].iter(f"{SVG}text"):
-        x, y = float(text.attrib["x"]), float(text.attrib["y"])
-        under = [
-            path
-            for (left, top, right, bottom), path in rects.items()
-            if left < x < right and top < y < bottom
-        ]
-        assert len(under) == 1
-        name, fill = under[0].attrib["aria-label"], under[0].attrib["fill"]
-        found.append((name, fill, text.text or "", text.get("fill", groups[0].get("fill", ""))))
-    return found
+    low, high = sorted(luminance(whole(colour)) for colour in (first, other))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize(
-    ("kind", "low", "high"),
-    [("values", 0.0, 100.0), ("difference", -7.5, 7.5)],
+    ("palette", "scheme", "fades"), [*product(PALETTES, SCHEMES, (False, True))]
 )
-def test_numbers_stand_out_on_every_colour(kind: Kind, low: float, high: float) -> None:
-    pairs = _pairs(draw_one(_picture(kind, low, high)).svg)
-    assert len(pairs) == STEPS
-    assert [name for name, _, text, _ in pairs if name != f"cell {text}"] == []
-    # The scale is used from end to end, or this would show little.
-    assert len({fill for _, fill, _, _ in pairs}) > STEPS * 0.9
-    assert {ink for _, _, _, ink in pairs} == {"#000", "#fff"}
-    low_contrast = {
-        name: round(_contrast(fill, ink), 2)
-        for name, fill, _, ink in pairs
-        if _contrast(fill, ink) < 4.5
-    }
-    assert low_contrast == {}
+def test_numbers_stand_out_on_every_colour(palette: Palette, scheme: Scheme, fades: bool) -> None:
+    for step, fill in enumerate(colours(palette, scheme)):
+        seen = faded(fill, scheme) if fades else fill
+        text = WRITTEN[ink(palette, step, is_faded=fades)][scheme]
+        assert _contrast(seen, text) >= 4.5, (fill, text)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_outlines_and_tabs_stand_out_on_the_page(scheme: Scheme) -> None:
+    assert _contrast(INK[scheme], PAGE[scheme]) >= 7
+
+
+def test_no_colour_means_two_things() -> None:
+    every = [fill for palette in PALETTES for fill in colours(palette)]
+    assert len({*every}) == len(every) == 2 * STEPS
+    assert not {*every} & {INK["light"], *INKS.values()}
+
+
+def test_a_dark_page_has_another_colour_for_each() -> None:
+    rules = stylesheet()
+    for palette in PALETTES:
+        for light, dark in zip(colours(palette), colours(palette, "dark"), strict=True):
+            assert f'[fill="{light}"] {{ fill: {dark}; }}' in rules
+    assert len(re.findall(r"^@media", rules, re.MULTILINE)) == 2
 
 
 def test_contrast_is_computed_as_by_wcag() -> None:
     assert _contrast("#000", "#fff") == pytest.approx(21)
-    assert _contrast("#777777", "#fff") == pytest.approx(4.48, abs=0.005)
+    assert _contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+
+
+# --- scales ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("falls", [False, True])
+def test_values_apart_by_2_percent_of_the_scale_have_other_colours(falls: bool) -> None:
+    scale = ColourScale("values", 0, 100, falls)
+    for value in range(0, 977):
+        first, second = (scale.step(at / 10) for at in (value, value + 21))
+        assert (second > first) is not falls
+        assert first != second
+
+
+@pytest.mark.parametrize(
+    ("reach", "end"),
+    [(0, 1), (6.97, 7), (7, 7), (7.1, 10), (0.034, 0.05), (12, 20), (95, 100), (0.3, 0.3)],
+)
+def test_ends_of_differences_read_well(reach: float, end: float) -> None:
+    scale = centred_scale(reach)
+    assert (scale.low, scale.high) == (-end, end)
+    assert scale.step(0) == STEPS // 2
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "ends"),
+    [
+        ([51.5, 56.3], {}, (51.5, 56.5)),
+        ([5, 30], {"bounds": (0, 100)}, (5, 30)),
+        ([5, 94], {"bounds": (0, 100)}, (0, 100)),  # most of the range
+        ([7, 7], {}, (6.5, 7.5)),  # in the middle
+        ([], {}, (0, 1)),
+        ([-3.2, 4.1], {}, (-3.5, 4.5)),
+        # The worse end is that of the worst fifth; the better one always has all.
+        ([2.8, 2.9, 3, 3, 3.1, 3.2, 3.3, 3.4, 9, 99], {"falls": True}, (2.8, 3.4)),
+        ([2.8, 2.9, 3, 3, 3.1, 3.2, 3.3, 3.4, 9, 99], {}, (0, 100)),
+    ],
+)
+def test_ends_of_values_are_round(
+    values: list[float], options: dict[str, object], ends: tuple[float, float]
+) -> None:
+    scale = values_scale(values, **options)  # type: ignore[arg-type]
+    assert (scale.low, scale.high) == pytest.approx(ends)
+
+
+def test_equal_ratios_are_equal_steps_on_a_log_scale() -> None:
+    scale = values_scale([2.1, 377], log=True, falls=True)
+    steps = [scale.step(value) for value in (4, 12, 36, 108)]
+    gaps = {first - second for first, second in pairwise(steps)}
+    assert len(gaps) <= 2
+    assert max(gaps) - min(gaps) <= 1
+    assert scale.step(2.1) == STEPS - 1
+    assert scale.step(500) == 0

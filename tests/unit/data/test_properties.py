@@ -17,7 +17,7 @@ from builders import write_study
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from gridatlas.charts.compose import draw_grid
+from gridatlas.charts.draw import draw_values
 from gridatlas.charts.vegalite import specification
 from gridatlas.data.levels import slug
 from gridatlas.data.reader import read_study
@@ -211,7 +211,7 @@ def _check(study: str, cells: str) -> list[Problem]:
     checked, more = validate(source)
     if checked is not None:
         for grid in analyse(checked).grids.values():
-            specification(draw_grid(grid))
+            specification(draw_values(grid))
     return problems + more
 
 

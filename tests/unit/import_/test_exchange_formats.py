@@ -6,10 +6,12 @@ import csv
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from gridatlas import load
 from gridatlas.cli.main import main
 
 BOARD = "model,benchmark,shots,acc,n,stderr\n" + "".join(
@@ -75,6 +77,136 @@ def test_records_of_every_eval_ever_read_back_as_the_same_cells(data: Path, tmp_
     wanted = cells(data, "model", "benchmark", "shots", "acc", "stderr")
     assert (
         cells(tmp_path / "again", "model", "benchmark", "args.shots", "score", "stderr") == wanted
+    )
+
+
+NEEDED = {
+    "type": "object",
+    "required": [
+        "schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata", "eval_library",
+        "model_info", "evaluation_results",
+    ],
+    "additionalProperties": False,
+    "properties": {
+        "schema_version": {"const": "0.3.0"},
+        "evaluation_id": {"type": "string", "pattern": "^[^/]+/[^/]+/[0-9]+$"},
+        "retrieved_timestamp": {"type": "string"},
+        "source_metadata": {
+            "required": ["source_type", "source_organization_name", "evaluator_relationship"],
+            "properties": {
+                "source_type": {"enum": ["documentation", "evaluation_run"]},
+                "evaluator_relationship": {
+                    "enum": ["first_party", "third_party", "collaborative", "other"]
+                },
+            },
+        },
+        "eval_library": {"required": ["name", "version"]},
+        "model_info": {
+            "required": ["name", "id"],
+            "properties": {
+                "additional_details": {"required": ["deployment_type", "model_availability"]}
+            },
+        },
+        "evaluation_results": {
+            "type": "array",
+            "items": {
+                "required": ["evaluation_name", "source_data", "metric_config", "score_details"],
+                "properties": {
+                    "metric_config": {
+                        "required": ["lower_is_better"],
+                        "properties": {
+                            "lower_is_better": {"type": "boolean"},
+                            "min_score": {"type": "number"},
+                            "max_score": {"type": "number"},
+                        },
+                    },
+                    "score_details": {
+                        "required": ["score"], "properties": {"score": {"type": "number"}}
+                    },
+                    "generation_config": {
+                        "properties": {
+                            "additional_details": {"additionalProperties": {"type": "string"}}
+                        },
+                    },
+                },
+            },
+        },
+    },
+}  # fmt: skip
+"""What the form of Every Eval Ever 0.3.0 asks of what we write."""
+
+
+def test_records_have_all_that_the_form_asks_for(data: Path, tmp_path: Path) -> None:
+    run("export", "board", "--data", data, "--format", "eee", "--out", tmp_path / "out")
+    records = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "out").rglob("*.json")]
+    assert len(records) == 2
+    for record in records:
+        jsonschema.validate(record, NEEDED)
+
+
+def record_of(folder: Path, name: str, model: str, who: str, scores: dict[str, list[int]]) -> None:
+    """A record with its instances: of each benchmark, whether each item is right."""
+    relation = "first_party" if who == "Maker" else "third_party"
+    results = [
+        {
+            "evaluation_result_id": f"{who}.{task}",
+            "evaluation_name": task,
+            "source_data": {"dataset_name": task, "source_type": "other"},
+            "metric_config": {"metric_id": "accuracy", "lower_is_better": False},
+            "score_details": {"score": sum(right) / len(right)},
+        }
+        for task, right in scores.items()
+    ]
+    record = {
+        "schema_version": "0.3.0",
+        "source_metadata": {"source_name": who, "evaluator_relationship": relation},
+        "model_info": {"id": model},
+        "evaluation_results": results,
+    }
+    lines = [
+        {
+            "evaluation_result_id": f"{who}.{task}",
+            "sample_id": f"{task}-{at}",
+            "input": {"raw": f"question {at} of {task}", "reference": ["a"]},
+            "evaluation": {"score": float(score), "is_correct": bool(score)},
+        }
+        for task, right in scores.items()
+        for at, score in enumerate(right)
+    ]
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(record), "utf-8")
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / f"{name}_samples.jsonl").write_text(text, "utf-8")
+
+
+def test_instances_are_items_and_sources_are_readings(tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    first = {"arith": [1, 1, 0, 1] * 10, "logic": [0, 1, 0, 1] * 10}
+    second = {"arith": [1, 0, 0, 1] * 10, "logic": [0, 0, 0, 1] * 10}
+    record_of(folder, "a", "lab/a", "Board", first)
+    record_of(folder, "b", "lab/b", "Board", second)
+    record_of(folder, "c", "lab/b", "Maker", {"arith": [1] * 40})
+    result = run("import", folder, "--yes", "--data", tmp_path / "data")
+    assert result.exit_code == 0, result.output
+    study = tmp_path / "data/records"
+    texts = yaml.safe_load((study / "study.yml").read_text("utf-8"))
+    assert [(reading["label"], reading["file"]) for reading in texts["readings"]] == [
+        ("Board, third party", "cells.csv"),
+        ("Maker, first party", "cells-2.csv"),
+    ]
+    assert cells(tmp_path / "data", "model", "benchmark", "score", "n", "successes") == {
+        ("lab/a", "arith", "0.75", "40", "30"),
+        ("lab/a", "logic", "0.5", "40", "20"),
+        ("lab/b", "arith", "0.5", "40", "20"),
+        ("lab/b", "logic", "0.25", "40", "10"),
+    }
+    [outcomes] = study.glob("runs/*.outcomes.json")
+    found = json.loads(outcomes.read_text("utf-8"))
+    assert [len(names) for names in found["items"]] == [40, 40]
+    answer = load(tmp_path / "data")["records"].answer
+    assert (answer.grade, answer.population) == (
+        "reading-dependent",
+        "if these questions are asked again",
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from builders import MakeStudy, table
 
 from gridatlas.assessment.assess import assess
-from gridatlas.charts.compose import draw_difference, draw_disagreement, draw_grid
+from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
 from gridatlas.table.choose import analyse
@@ -36,7 +36,7 @@ def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Resu
 def _data(results: Results) -> dict[str, Any]:
     grid = results.grid()
     uncertainty = assess(results)
-    heatmap = draw_grid(grid, best_set=grid.points_at(uncertainty.of(grid).best_set))
+    heatmap = draw_values(grid)
     return _read(Figure(heatmap, grid, uncertainty=uncertainty.of(grid)))
 
 
@@ -140,7 +140,7 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
     grid = _results(make_study, COUNTED + READINGS, "1,1,5,,,,", "2,1,6,,,,", **two).grid()
     apart = {("1", "1"): Decimal(0), ("2", "1"): Decimal(1)}
-    heatmap = draw_disagreement(grid, apart, (0, 1))
+    heatmap = draw_disagreement(grid, apart, 1)
     data = _read(Figure(heatmap, grid, compact=True))
     assert [entry(data["value"], at) for at in range(2)] == ["0", "1"]
     assert data["unit"] == " points apart"
@@ -169,7 +169,7 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
     results = _results(make_study, COUNTED, f'1,1,5,,,"{hostile}",', "2,1,6,,,,")
     grid = results.grid()
     uncertainty = assess(results)
-    text = card_data(Figure(draw_grid(grid), grid, uncertainty=uncertainty.of(grid)))
+    text = card_data(Figure(draw_values(grid), grid, uncertainty=uncertainty.of(grid)))
     assert set("<>&'") & set(text) == set()
     assert entry(json.loads(text)["note"], 0) == hostile
 
@@ -177,6 +177,6 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
 def test_too_many_cells_have_no_cards(make_study: MakeStudy) -> None:
     results = _results(make_study, COUNTED, "1,1,5,,,,")
     grid = results.grid()
-    heatmap = draw_grid(grid)
+    heatmap = draw_values(grid)
     many = replace(heatmap, marks=heatmap.marks * (CARDS_UP_TO + 1))
     assert card_data(Figure(many, grid, uncertainty=assess(results).of(grid))) == ""

@@ -21,7 +21,7 @@ from gridatlas.assessment import cells
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import columns, to_frame
 from gridatlas.assessment.uncertainty import UNTESTED, GridUncertainty
-from gridatlas.charts.compose import draw_grid
+from gridatlas.charts.draw import draw_values
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Cell
@@ -378,7 +378,7 @@ def test_a_metric_whose_column_is_another_column_is_refused(checked: Checked, na
 
 
 def test_an_svg_file_follows_the_readers_colours(make_study: MakeStudy) -> None:
-    drawing = draw_one(draw_grid(_results(make_study).grid(model="small")))
+    drawing = draw_one(draw_values(_results(make_study).grid(model="small")))
     svg = to_svg(drawing.svg)
     root = ET.fromstring(svg)
     style = root[0]

@@ -10,7 +10,7 @@ from builders import table, write_study
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.build.site import build
-from gridatlas.charts.compose import draw_grid
+from gridatlas.charts.views import grids_view
 from gridatlas.table.summary import best_points, best_undisputed_points
 
 HEAD = "format: 1\ntitle: A demo\nmetric: {name: Rating, better: higher}\nx: rate\ny: depth\n"
@@ -75,4 +75,5 @@ def test_nothing_is_marked_where_nothing_says_what_is_better(name: str, tmp_path
     assessment = load_data(tmp_path)["demo"]
     for grid in assessment.results.grids.values():
         assert not best_points(grid) | best_undisputed_points(grid) | assessment.best_set(grid)
-        assert not any(mark.best or mark.in_best_set for mark in draw_grid(grid).marks)
+        [heatmap] = grids_view(assessment, [grid], assessment.answers[""]).heatmaps
+        assert not any(mark.best or mark.ring for mark in heatmap.marks)

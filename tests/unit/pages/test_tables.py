@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import MakeStudy, table
 
-from gridatlas.charts.compose import draw_grid
+from gridatlas.charts.draw import draw_values
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
 from gridatlas.table.choose import analyse
@@ -32,7 +32,7 @@ def test_the_trials_of_most_cells_are_said_once(
     rows = [f"{place},10,50.0,{n}," for place, n in enumerate(numbers)]
     study = make_study(STUDY, table("rate,depth,value,n,state", *rows, "3,10,,,oom"))
     grid = analyse(study).grid()
-    found = data_table(Figure(draw_grid(grid), grid))
+    found = data_table(Figure(draw_values(grid), grid))
     assert found.trials == common
     ((_, cells),) = found.rows
     assert [cell.n for cell in cells] == [*in_cells, None]

@@ -1,4 +1,8 @@
-"""What a heatmap shows: its cells, labels, scale and outlines."""
+"""A picture of one grid or difference: its cells, fills and marks, and what each mark means.
+
+Each mark has one meaning on every surface. A surface chooses a size; `marks_of` tells which marks a
+picture has, and legends are made of that.
+"""
 
 from __future__ import annotations
 
@@ -10,71 +14,14 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from gridatlas.charts.kinds import ByVega, Expected, Picture, Specification
-from gridatlas.model.format import name_with_unit
-from gridatlas.model.study import STATE_LABELS, Factor, Level, Point, State, Study
+from gridatlas.charts.marks import WORDS, CellMark, Segment
+from gridatlas.charts.palette import ColourScale
+from gridatlas.charts.panel_svg import panel_svg
+from gridatlas.charts.vegalite import drawable, specification
+from gridatlas.model.study import Study
 
-MAX_LABELLED_CELLS = 400
-"""Cells up to which each value is printed in its cell, and small marks stand on the cells."""
-COLUMNS_UP_TO = 30
-"""Columns up to which they are: in more, a page makes them too small to be read."""
-OUTLINED_UP_TO = 20
-"""Best cells (blocks with one) up to which they are outlined where values aren't printed."""
-
-Kind = Literal["values", "difference"]
-ABSENT: Mapping[State, str] = {
-    state: f"no value: {label}" for state, label in STATE_LABELS.items() if state != "ok"
-}
-"""How the legend names the states of cells without a value."""
-ONE_READING = "given by one reading or none"
-"""How the legend of a disagreement names cells that can't be compared."""
-DISPUTED = "disputed value"
-"""How the legend names a value that is shown although it is disputed."""
-SEVERAL = "no value: several reasons"
-"""How the legend names a block whose cells have no value for more than one reason."""
-NOT_RUN, RUNNING = "not run", "running"
-"""How the legend names cells that aren't measured again, or not yet."""
-NOT_COMPARED = "nothing to compare"
-"""How the legend names a cell that was measured again, and isn't published."""
-BEST_SET = "may be the best (95 % set)"
-"""How the legend names the cells in the confidence set for the best."""
-
-
-@dataclass(frozen=True, slots=True)
-class CellMark:
-    """One cell of a heatmap, or one block of neighbouring cells.
-
-    Attributes:
-        key: Address of the cell within its grid, `<x>,<y>`; of a block, that of its first cell.
-        text: The value as printed in the cell; empty without a value.
-        label: The cell in words, for a screen reader.
-        best: Whether it is outlined as a best cell.
-        absent: Why there is no value, as the legend says it; empty with a value.
-        disputed: Whether it has a value that is disputed (drawn with a corner).
-        in_best_set: Whether it is in the confidence set for the best (drawn with a diamond).
-        fill: Its colour, `#rrggbb`, in a panel; empty where the colour scale gives it.
-    """
-
-    key: str
-    x: str
-    y: str
-    value: float | None
-    text: str
-    label: str
-    best: bool = False
-    absent: str = ""
-    disputed: bool = False
-    in_best_set: bool = False
-    fill: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """One edge of an outline, in cells (or blocks) from the top left corner."""
-
-    x: float
-    y: float
-    x2: float
-    y2: float
+PRINTED_UP_TO = 24, 32
+"""Levels of x and of y up to which each value is printed in its cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,42 +29,44 @@ class Heatmap(Picture):
     """All that a heatmap shows; equal heatmaps give equal drawings.
 
     Attributes:
+        measure: What the colours stand for, with its unit, as the legend says it.
+        ends: The ends of the legend's strip in words, the left one first.
         x_labels: From left to right.
         y_labels: From top to bottom.
-        domain: Values at the two ends of the colour scale.
+        x_means, y_means: By level the mean of its cells as printed; empty where none are shown.
+        outlined: What the headline asserts and a test carries.
+        x_asserted, y_asserted: Places of the levels whose means are asserted.
+        region: Edges of what the study declares.
         upwards: Whether the first level of y is at the bottom.
         block: Levels of x and of y in a block, where the marks are blocks; None for cells.
         note: What is not marked, or stands for what, as a caption says it; may be empty.
-        panel: `cells` for one of several that share their titles, axes and legend: it is drawn
-            with none of them but the labels of its axes, in cells of one size. `thumbnail` for
-            its cells alone, in small.
-        dashed: Whether the outlines of best cells are dashed.
-        best_edges: Around all cells that may be the best, where they are outlined together.
+        size: `whole` with titles, legend and labels; `large` and `panel` beside others, without
+            titles and legend; `thumbnail` for its cells alone, in small.
         letters: Of the longest value in the panels beside each other; 0 where its own decide.
-        reverse: Whether low values are better, so that they have the colours of high ones.
     """
 
-    kind: Kind
     title: str
     description: str
-    legend: str
+    measure: str
+    ends: tuple[str, str]
+    scale: ColourScale
     x_title: str
     y_title: str
     x_labels: tuple[str, ...]
     y_labels: tuple[str, ...]
-    domain: tuple[float, float]
-    decimals: int
     marks: tuple[CellMark, ...]
-    outline: tuple[Segment, ...] = ()
-    outline_label: str = ""
+    x_means: tuple[str, ...] = ()
+    y_means: tuple[str, ...] = ()
+    outlined: tuple[Segment, ...] = ()
+    x_asserted: tuple[int, ...] = ()
+    y_asserted: tuple[int, ...] = ()
+    region: tuple[Segment, ...] = ()
+    region_label: str = ""
     upwards: bool = True
     block: tuple[int, int] | None = None
     note: str = ""
-    panel: Literal["", "cells", "thumbnail"] = ""
-    dashed: bool = False
-    best_edges: tuple[Segment, ...] = ()
+    size: Literal["whole", "large", "panel", "thumbnail"] = "whole"
     letters: int = 0
-    reverse: bool = False
 
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
@@ -125,48 +74,40 @@ class Heatmap(Picture):
 
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
-        from gridatlas.charts.vegalite import specification
-
         return specification(self)
 
     def drawn(self, spec: Specification, by_vega: ByVega) -> str:
         """Its drawing; of one of several side by side Vega draws a part."""
-        from gridatlas.charts.panel_svg import panel_svg
-        from gridatlas.charts.vegalite import drawable, specification
-
         heatmap = drawable(self)
-        if self.panel:
+        if self.size != "whole":
             return panel_svg(heatmap, lambda panel: by_vega(specification(panel)))
         return by_vega(spec if heatmap is self else specification(heatmap))
 
     def expected(self) -> Expected:
         """A mark for each cell."""
+        values = sum(mark.value is not None for mark in self.marks)
         return {
-            "rect mark": ("coloured cells", self.cells),
-            "point": ("hatched cells", len(self.marks) - self.cells),
+            "rect mark": ("coloured cells", values),
+            "point": ("cells without a value", len(self.marks) - values),
         }
 
     @property
     def has_png(self) -> bool:
         """Nothing offers one of several side by side."""
-        return not self.panel
+        return self.size == "whole"
 
     @property
     def printed(self) -> bool:
         """Whether each cell has its value printed in it."""
-        columns, rows = len(self.x_labels), len(self.y_labels)
-        fits = columns * rows <= MAX_LABELLED_CELLS and columns <= COLUMNS_UP_TO
-        return self.block is None and fits and self.panel != "thumbnail"
+        columns, rows = PRINTED_UP_TO
+        fits = len(self.x_labels) <= columns and len(self.y_labels) <= rows
+        return self.block is None and fits and self.size != "thumbnail"
 
     @property
     def longest(self) -> int:
         """Letters of the longest value that is printed in it."""
-        return max((len(mark.text) for mark in self.marks), default=0)
-
-    @property
-    def cells(self) -> int:
-        """Number of cells (of blocks) that have a value."""
-        return sum(mark.value is not None for mark in self.marks)
+        texts = (mark.text or WORDS.get(mark.absent, "") for mark in self.marks)
+        return max(map(len, (*texts, *self.x_means)), default=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,62 +115,52 @@ class Subject:
     """What a heatmap is of.
 
     Attributes:
-        name: What the colours stand for, without its unit.
+        measure, ends, scale: As in `Heatmap`.
         unit: What follows a value in a text.
         text_of: Writes a value.
-        reverse: As in `Heatmap`.
+        middle: The mean of the grid, in the unit of the scale.
     """
 
     study: Study
-    kind: Kind
     title: str
     description: str
-    name: str
+    measure: str
+    ends: tuple[str, str]
+    scale: ColourScale
     unit: str
-    domain: tuple[float, float]
     text_of: Callable[[Decimal], str]
-    reverse: bool = False
+    middle: float = 0.0
+
+    def step(self, value: float) -> int:
+        """The step of a value's colour."""
+        return self.scale.step(value, self.middle)
 
     def heatmap(
         self,
         marks: Sequence[CellMark],
         x_labels: Sequence[str],
         y_labels: Sequence[str],
-        outline: tuple[Segment, ...],
+        region: tuple[Segment, ...],
         **more: Any,
     ) -> Heatmap:
         """The heatmap with these marks and labels; `more` are further fields of it."""
         study = self.study
         given: dict[str, Any] = {
-            "kind": self.kind,
             "title": self.title,
             "description": self.description,
-            "legend": name_with_unit(self.name, self.unit),
+            "measure": self.measure,
+            "ends": self.ends,
+            "scale": self.scale,
             "x_title": study.x.title,
             "y_title": study.y.title,
             "x_labels": tuple(x_labels),
             "y_labels": tuple(y_labels),
-            "domain": self.domain,
-            "decimals": study.metric.decimals or 0,
             "marks": tuple(marks),
-            "outline": outline,
-            "outline_label": ", ".join(region.label for region in study.regions),
+            "region": region,
+            "region_label": ", ".join(region.label for region in study.regions),
             "upwards": study.y.direction == "up",
-            "reverse": self.reverse,
         }
         return Heatmap(**given | more)
-
-
-def rows_from_top(factor: Factor) -> tuple[Level, ...]:
-    """The levels of the y axis from the top of the heatmap down."""
-    return factor.levels[::-1] if factor.direction == "up" else factor.levels
-
-
-def reading_order(study: Study) -> list[int]:
-    """The rows of a grid's cells from the top of the heatmap down."""
-    across, down = len(study.x.levels), range(len(study.y.levels))
-    lines = reversed(down) if study.y.direction == "up" else down
-    return [line * across + column for line in lines for column in range(across)]
 
 
 def with_overrides(
@@ -262,36 +193,3 @@ def with_overrides(
         return replace(mark, text=text, label=f"{mark.label}, {words}")
 
     return replace(heatmap, marks=tuple(map(changed, heatmap.marks)))
-
-
-def region_edges(study: Study, rows: Sequence[Level]) -> tuple[Segment, ...]:
-    """The edges between cells inside and outside a region, in cells from the top left corner.
-
-    Args:
-        rows: The levels of y from the top down.
-    """
-    return tuple(edge for region in study.regions for edge in edges(study, rows, region.points))
-
-
-def edges(study: Study, rows: Sequence[Level], points: frozenset[Point]) -> tuple[Segment, ...]:
-    """The edges around some points, in cells from the top left corner.
-
-    Args:
-        rows: The levels of y from the top down.
-    """
-    inside = {
-        (i, j)
-        for i, x in enumerate(study.x.levels)
-        for j, y in enumerate(rows)
-        if (x.key, y.key) in points
-    }
-    segments = []
-    for i, j in sorted(inside):
-        around = {
-            (i, j - 1): Segment(i, j, i + 1, j),
-            (i, j + 1): Segment(i, j + 1, i + 1, j + 1),
-            (i - 1, j): Segment(i, j, i, j + 1),
-            (i + 1, j): Segment(i + 1, j, i + 1, j + 1),
-        }
-        segments += [edge for beyond, edge in around.items() if beyond not in inside]
-    return tuple(segments)

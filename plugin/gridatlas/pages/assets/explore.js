@@ -4,6 +4,7 @@
 
 const VEGA = "vega.js"; // The build puts the name with Vega's version here.
 const FADED = 0.14;
+const MEANS = ["room", "means", "mean", "tab", "asserted"]; // The profiles have them with intervals.
 const MOST_CELLS = 10_000;
 const MOST_BYTES = 6_000_000;
 const NARROW = 440; // Pixels of a panel below which profiles take less room.
@@ -24,8 +25,6 @@ export const views = new Set();
  * @param {object} wanted
  * @param {string} wanted.base Address of the grid's files, without their ending.
  * @param {string} wanted.title Name of the grid.
- * @param {{base: string, title: string}[]} wanted.beside The grids in the same row of heatmaps.
- * @param {{base: string, title: string}[]} wanted.onPage The grids of the page.
  * @param {HTMLElement} wanted.panel Where it is drawn.
  * @param {AbortSignal} wanted.signal Ends everything.
  * @param {number} wanted.attempt How often it was tried before.
@@ -90,8 +89,6 @@ class Chart {
     this.wanted = wanted;
     this.grid = grid;
     this.drawn = drawn;
-    this.colours = "values";
-    this.shared = null;
     this.turn = 0;
     const { metric, cells } = grid;
     const values = cells.map((cell) => cell.value).filter((value) => value !== null);
@@ -141,7 +138,6 @@ class Chart {
     ordered.forEach((value, index) => {
       if (!ranks.has(value)) ranks.set(value, index + 1);
     });
-    this.lastRank = Math.max(2, ...ranks.values());
     return this.drawn.data.values.map((row) => {
       const cell = at.get(JSON.stringify([row.x, row.y]));
       const { value } = cell;
@@ -162,8 +158,8 @@ class Chart {
   specification() {
     const { $schema, config, title, description, background, data, ...heatmap } =
       structuredClone(this.drawn);
-    const ranked = this.colours === "ranks";
-    const layers = heatmap.layer.map((layer) => this.layer(layer, ranked));
+    const layers = heatmap.layer.filter(({ name }) => !MEANS.includes(name))
+      .map((layer) => this.layer(layer));
     const { profiles } = this.grid;
     const scale = this.profileScale();
     const [x, y] = [heatmap.encoding.x.scale, heatmap.encoding.y.scale];
@@ -217,35 +213,17 @@ class Chart {
     };
   }
 
-  layer(layer, ranked) {
-    if (layer.data) return layer; // The outline of a region is no cell.
+  layer(layer) {
+    if (layer.data) return layer; // Outlines and legends are no cells.
     // On all that is drawn on a cell: what lies on top is what the pointer meets.
     const encoding = { ...layer.encoding, tooltip: { field: "tip", type: "nominal" } };
     if (layer.name === "absent") return { ...layer, encoding };
     const far = "datum.away > delta";
-    if (layer.name === "values") {
+    if (layer.name === "values" || layer.name === "bold") {
       // On a faded fill, the page's own colour is the one that can be read.
-      const shown = ranked ? "rank" : "value";
-      const light = `luminance(scale('color', datum.${shown})) > 0.179`;
-      encoding.color = {
-        condition: [{ test: far, value: "currentColor" }, { test: light, value: "#000" }],
-        value: "#fff",
-      };
+      encoding.fill = { ...encoding.fill, condition: { test: far, value: "currentColor" } };
     } else {
       encoding.opacity = { condition: { test: far, value: FADED }, value: 1 };
-    }
-    if (layer.name === "cells") {
-      const { color } = encoding;
-      if (ranked) {
-        // The darker colours stay on the side of the higher values.
-        color.field = "rank";
-        color.scale = { ...color.scale, domain: [1, this.lastRank],
-          reverse: this.grid.metric.better !== "lower" };
-        color.legend = { ...color.legend, title: "Rank (1 is the best)", format: "d",
-          tickMinStep: 1 };
-      } else if (this.shared) {
-        color.scale = { ...color.scale, domain: this.shared };
-      }
     }
     return { ...layer, encoding };
   }
@@ -335,24 +313,7 @@ class Chart {
     this.place = make("div", { class: "ga-explore-chart" });
     this.hint = make("div", { class: "ga-explore-hint", hidden: "" });
     this.told = make("p", { class: "ga-explore-told", role: "status" });
-    this.error = make("p", { class: "ga-explore-told", role: "alert" });
-    this.scaleField = null;
     const id = `ga-explore-${(panels += 1)}`;
-    this.colourField = choice(id, "Colours show", ["values", "ranks"], (index) => {
-      this.colours = index ? "ranks" : "values";
-      // Ranks are counted within the grid: there is nothing to share.
-      if (this.scaleField) this.scaleField.disabled = this.colours === "ranks";
-      this.redraw();
-    });
-    const { beside, onPage } = this.wanted;
-    const others = beside.length ? beside : onPage;
-    if (others.length) {
-      const many = others.length > 1 ? `the ${others.length} other grids` : "the other grid";
-      const where = beside.length ? "beside it" : "of its study on this page";
-      const shared = `shared with ${many} ${where}`;
-      this.scaleField = choice(id, "Colour scale", ["of this grid", shared], (index) =>
-        this.share(index ? others : []));
-    }
     this.slider = make("input", {
       type: "range", id: `${id}-delta`, min: 0, max: this.spread, step: this.step,
       value: this.spread,
@@ -383,41 +344,12 @@ class Chart {
       `${this.value(this.best)}${this.doubt}${others}.${absent ? ` ${absent} more without a value.` : ""}`;
   }
 
-  /** Take the colour scale over these grids too; of none, the grid's own. */
-  async share(others) {
-    this.error.textContent = "";
-    try {
-      const { signal } = this.wanted;
-      const grids = await Promise.all(others.map(({ base }) => json(`${base}.json`, signal)));
-      const values = grids.flatMap((grid) => grid.cells.map((cell) => cell.value))
-        .filter((value) => value !== null);
-      this.shared = others.length && this.values.length
-        ? [Math.min(this.low, ...values), Math.max(this.high, ...values)]
-        : null;
-    } catch (error) {
-      if (this.wanted.signal.aborted) return;
-      this.scaleField.querySelector("input").checked = true;
-      this.shared = null;
-      this.error.textContent = `${error.message} The colour scale is that of this grid.`;
-    }
-    await this.redraw();
-  }
-
-  async redraw() {
-    try {
-      await this.draw();
-    } catch {
-      this.error.textContent = "The chart could not be drawn anew.";
-    }
-  }
-
   parts() {
     const { metric, profiles, not_testable: reason } = this.grid;
     const unit = metric.unit === "%" ? "points" : metric.unit;
     const label = make("label", { for: this.slider.id },
       `Within δ${unit ? ` (${unit})` : ""} of the best`);
     const near = make("div", { class: "ga-explore-field" }, label, this.slider);
-    const fields = [this.colourField, this.scaleField, near].filter(Boolean);
     const dots =
       "Dots: the means of the columns (above) and rows (right), over the cells with a value.";
     const notes = make("ul", { class: "ga-explore-notes" },
@@ -426,11 +358,10 @@ class Chart {
       make("li", {}, profiles.interval
         ? `${dots} Lines: their 95 % intervals, ${profiles.interval}.`
         : `${dots} No intervals: ${reason ?? "those of the cells are unknown"}.`),
-      make("li", {}, "Ranks: 1 is the best of this grid; equal values share the better rank."));
+      make("li", {}, "Ranks, where a cell is pointed at: equal values share the better one."));
     return [
-      make("div", { class: "ga-explore-fields" }, ...fields),
+      make("div", { class: "ga-explore-fields" }, near),
       this.told,
-      this.error,
       this.place,
       this.means(),
       notes,
@@ -509,15 +440,4 @@ function button(text, action) {
   const element = make("button", { type: "button", class: "ga-button" }, text);
   element.addEventListener("click", action);
   return element;
-}
-
-function choice(id, name, texts, chosen) {
-  const group = `${id}-${name.replaceAll(" ", "-")}`;
-  return make("fieldset", { class: "ga-explore-field" }, make("legend", {}, name),
-    ...texts.map((text, index) => {
-      const input = make("input", { type: "radio", name: group });
-      input.checked = index === 0;
-      input.addEventListener("change", () => chosen(index));
-      return make("label", {}, input, ` ${text}`);
-    }));
 }

@@ -17,7 +17,6 @@
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
-  const ROWS = ".ga-gallery, .ga-multiples"; // heatmaps side by side
   const OURS = ".ga-figure, .ga-claims, .ga-folds, .ga-fold, .ga-rerun"; // what pages of ours have
   const LEAVE = 150; // ms until a card goes that the pointer has left
 
@@ -103,6 +102,11 @@
       map.rings = Object.fromEntries(RINGS.map((name) => [name, make("g", all, `ga-ring-${name}`)]));
       // White below black: one of them stands out on every fill.
       for (const ring of Object.values(map.rings)) make("rect", ring), make("rect", ring);
+      // Two cells that are compared: the first is A, the other B.
+      for (const name of ["held", "cell"]) {
+        const letter = make("text", map.rings[name]);
+        for (const key of ["dx", "dy"]) letter.setAttribute(key, key === "dx" ? 3 : 12);
+      }
     }
     return map.rings;
   };
@@ -113,6 +117,9 @@
     for (const rect of group.children) {
       for (const key in box) rect.setAttribute(key, box[key]);
     }
+  };
+  const letter = (map, name, text) => {
+    rings(map)[name].lastChild.textContent = text;
   };
   const clear = (map, names) => {
     if (!map.rings) return;
@@ -143,6 +150,7 @@
       if (column < 0 || row < 0) continue;
       ring(map, map === of.map ? "cell" : "linked", column, row, 1, 1);
       if (map !== of.map) continue;
+      letter(map, "cell", held?.isConnected && held !== cell ? "B" : "");
       ring(map, "row", 0, row, map.nx, 1);
       ring(map, "column", column, 0, 1, map.ny);
       const [xs, ys] = map.labels;
@@ -213,6 +221,7 @@
     if (!cell) return;
     const { map, column, row } = place(cell);
     ring(map, "held", column, row, 1, 1);
+    letter(map, "held", "A");
   };
   /** Hold a cell, or show another one compared with it. */
   const compare = (cell, keyed) => {
@@ -308,8 +317,23 @@
       .join(" ");
   const stops = () => [...card.querySelectorAll("button, a, code")];
 
+  /** Where a card has a place of its own: beside the heatmaps, or below one on a narrow page. */
+  const dock = (cell, open) => {
+    const aside = cell.closest(".ga-multiples")?.querySelector(".ga-howto");
+    if (!aside) return null;
+    return matchMedia("(min-width: 1100px)").matches ? aside : open && cell.closest("figure");
+  };
+  const lay = (cell, open) => {
+    const into = dock(cell, open);
+    card.classList.toggle("ga-docked", Boolean(into));
+    if (into) card.removeAttribute("style");
+    if (into?.matches("figure")) card.previousElementSibling === into || into.after(card);
+    else if (card.parentNode !== (into || document.body)) (into || document.body).append(card);
+    put(cell);
+  };
   /** Put the card beside its cell: within the window, where it hides the fewest other cells. */
   const put = (cell) => {
+    if (card.classList.contains("ga-docked")) return;
     card.style.maxHeight = "";
     const of = cell.getBoundingClientRect();
     const plot = mapOf(cell).plot.querySelector("path.background").getBoundingClientRect();
@@ -370,25 +394,34 @@
     shown = cell && { cell, open: Boolean(pinned) };
     card.hidden = !cell;
     if (!cell) return;
-    if (!card.isConnected) document.body.append(card);
     fill(place(cell), shown.open);
     if (shown.open) cell.setAttribute("aria-expanded", "true");
-    put(cell);
+    lay(cell, shown.open);
   };
+  /** What follows `#`: where it leads to on the page, and the page's state, `cell=…&show=…`. */
+  const parts = () => {
+    const all = location.hash.slice(1).split("&");
+    const values = all.filter((part) => part.includes("="));
+    return [all.filter((part) => !part.includes("=")).join("&"), new URLSearchParams(values.join("&"))];
+  };
+  /** A part of the page's state. */
+  const asked = (name) => parts()[1].get(name) || "";
   /** Put a part of the page's state into its address, or take it out. */
   const state = (name, value) => {
-    const url = new URL(location.href);
-    if ((url.searchParams.get(name) || "") === (value || "")) return;
-    if (value) url.searchParams.set(name, value);
-    else url.searchParams.delete(name);
+    const [id, values] = parts();
+    if ((values.get(name) || "") === (value || "")) return;
+    if (value) values.set(name, value);
+    else values.delete(name);
     // Addresses of cells are read by people: `/` and `,` stay as they are.
-    const search = url.search.replaceAll("%2F", "/").replaceAll("%2C", ",");
-    history.replaceState(history.state, "", url.pathname + search + url.hash);
+    const text = values.toString().replaceAll("%2F", "/").replaceAll("%2C", ",");
+    const hash = [id, text].filter(Boolean).join("&");
+    history.replaceState(history.state, "", location.pathname + location.search + (hash && `#${hash}`));
   };
   const pin = (cell, keyed) => {
     pinned = cell;
     draw();
-    state("card", idOf(place(cell)));
+    state("cell", idOf(place(cell)));
+    state("with", held?.isConnected && held !== cell ? idOf(place(held)) : "");
     card.classList.toggle("ga-keyed", keyed);
     card.focus({ preventScroll: true });
   };
@@ -397,7 +430,7 @@
     const cell = pinned;
     const inside = card.contains(document.activeElement);
     pinned = hovered = null;
-    state("card", "");
+    for (const name of ["cell", "with"]) state(name, "");
     left = at;
     if (cell && inside) cell.focus({ preventScroll: true });
     quiet = focused;
@@ -428,7 +461,7 @@
   /** What the address leads to on this page; empty where that is no address of ours. */
   const fragment = () => {
     try {
-      return decodeURIComponent(location.hash.slice(1));
+      return decodeURIComponent(parts()[0]);
     } catch {
       return "";
     }
@@ -506,68 +539,46 @@
     }
   };
 
-  /* --- another reading ------------------------------------------------------------------------ */
+  /* --- other versions of a row: another reading, plain values -------------------------------- */
 
-  /** Show what another reading gives, in the place of the values; null for the values. */
-  const readAs = (gallery, label) => {
-    for (const svg of gallery.querySelectorAll(".ga-live")) {
-      const map = heatmap(svg);
-      if (!map || !map.data.readings) continue;
-      svg.querySelector(".ga-reading")?.remove();
-      svg.classList.toggle("ga-other", label !== null);
-      const reading = map.data.readings.find((one) => one.label === label);
-      if (label === null) continue;
-      const texts = document.createElementNS("http://www.w3.org/2000/svg", "g");
-      texts.setAttribute("class", "ga-reading");
-      map.cells.forEach((cell, at) => {
-        const text = reading && entry(reading.at, at);
-        const said = document.createElementNS("http://www.w3.org/2000/svg", "text");
-        said.setAttribute("x", ((at % map.nx) + 0.5) * map.width);
-        said.setAttribute("y", (Math.floor(at / map.nx) + 0.5) * map.height);
-        said.textContent = text == null ? "·" : text.replace(/ .*/, "");
-        if (text != null && number(said.textContent) !== number(entry(map.data.value, at))) {
-          said.setAttribute("class", "ga-differs");
-        }
-        texts.append(said);
-      });
-      map.plot.append(texts);
+  /** Show a version of a row whole: pictures, marks, legend, caption; and what becomes of the answer. */
+  const choose = (row, name) => {
+    const template = [...row.querySelectorAll(":scope > template")].find((one) => one.dataset.version === name);
+    const pictures = [...row.querySelectorAll(":scope > .ga-picture")];
+    let shown = pictures.find((one) => (one.dataset.version || "") === (template ? name : ""));
+    if (!shown) {
+      shown = make("div", null, null, { class: "ga-picture", "data-version": name });
+      shown.append(template.content.cloneNode(true));
+      pictures.at(-1).after(shown);
+      pictures.push(shown);
+      prepare();
     }
-    for (const one of gallery.querySelectorAll(".ga-readings button")) {
-      one.setAttribute("aria-pressed", one.dataset.reading === (label ?? ""));
+    close();
+    for (const one of pictures) one.hidden = one !== shown;
+    for (const one of row.querySelectorAll(".ga-readings button")) {
+      one.setAttribute("aria-pressed", String(one.dataset.version === (template ? name : "")));
     }
-    state("reading", label || "");
+    const heading = document.querySelector("article h1, main h1");
+    const told = document.querySelector(".ga-becomes") ||
+      make("p", null, null, { class: "ga-becomes", "aria-live": "polite" });
+    if (heading && !told.isConnected) heading.after(told);
+    told.textContent = template?.dataset.answer || "";
+    state("show", template ? name : "");
   };
-  /** Offer the readings that give other values than those that are shown. */
-  const readings = () => {
-    for (const gallery of document.querySelectorAll(ROWS)) {
-      if (gallery.querySelector(".ga-readings")) continue;
-      const labels = new Set();
-      for (const svg of gallery.querySelectorAll(".ga-live")) {
-        const { data, cells } = heatmap(svg);
-        if (!data.from) continue; // no values of a grid
-        for (const one of data.readings || []) {
-          const differs = (at) => {
-            const [text, value] = [entry(one.at, at), entry(data.value, at)];
-            return text != null && value != null && number(text.replace(/ .*/, "")) !== number(value);
-          };
-          if (cells.some((_, at) => differs(at))) labels.add(one.label);
-        }
-      }
-      if (!labels.size) continue;
-      const line = make("p", gallery, "Values: ", { class: "ga-readings" });
-      const legend = gallery.querySelector(":scope > .ga-legend");
-      if (legend) legend.append(line);
-      for (const label of ["", ...labels]) {
-        // The name of an only one, which may be long, is told where it is pointed at.
-        const text = label && legend && labels.size === 1 ? "second reading" : label;
-        const of = button(line, text || "as shown", "reading");
-        of.dataset.reading = label;
-        if (label) of.title = label;
+  /** Offer the versions of each row. */
+  const versions = () => {
+    for (const row of document.querySelectorAll(".ga-multiples:has(> template)")) {
+      if (row.querySelector(":scope > .ga-readings")) continue;
+      const names = [...row.querySelectorAll(":scope > template")].map((one) => one.dataset.version);
+      const line = make("p", null, "Show: ", { class: "ga-readings" });
+      [...row.querySelectorAll(":scope > .ga-picture")].at(-1).after(line);
+      for (const name of ["", ...names]) {
+        const of = button(line, name || "as shown", "version");
+        of.dataset.version = name;
         of.classList.add("ga-button");
-        of.setAttribute("aria-pressed", label === "");
+        of.setAttribute("aria-pressed", String(!name));
       }
-      const asked = new URLSearchParams(location.search).get("reading");
-      if (labels.has(asked)) readAs(gallery, asked);
+      if (names.includes(asked("show"))) choose(row, asked("show"));
     }
   };
 
@@ -632,8 +643,8 @@
     (event) => {
       const action = card.contains(event.target) && event.target.closest("[data-ga]");
       const cell = cellAt(event.target);
-      const reading = event.target instanceof Element && event.target.closest(".ga-readings button");
-      if (reading) readAs(reading.closest(ROWS), reading.dataset.reading || null);
+      const version = event.target instanceof Element && event.target.closest(".ga-readings button");
+      if (version) choose(version.closest(".ga-multiples"), version.dataset.version);
       if (action) act(event, action.dataset.ga);
       else if (cell && event.shiftKey) {
         event.preventDefault();
@@ -659,7 +670,7 @@
     }
     if (pinned && event.target !== pinned && !card.contains(event.target)) {
       pinned = null;
-      state("card", "");
+      state("cell", "");
     }
     later();
   });
@@ -705,7 +716,7 @@
       }
     }
   });
-  window.addEventListener("resize", () => shown && put(shown.cell));
+  window.addEventListener("resize", () => shown && lay(shown.cell, shown.open));
   window.addEventListener("hashchange", target);
   // The theme would load the page anew for a link within it, and the browser mark nothing.
   document.addEventListener(
@@ -749,11 +760,13 @@
     hovered = focused = quiet = pinned = shown = held = null;
     card.hidden = true;
     prepare();
-    readings();
+    versions();
     target();
-    const open = document.getElementById(new URLSearchParams(location.search).get("card") || "");
+    const open = document.getElementById(asked("cell") || new URLSearchParams(location.search).get("card") || "");
+    const first = document.getElementById(asked("with"));
     if (open && open.matches(CELL)) {
       unfold(open);
+      if (first && first.matches(CELL)) hold(first);
       pin(open, false);
     }
   };
@@ -928,18 +941,9 @@
       failed("The program that draws it, explore.js, could not be loaded.");
       return;
     }
-    const study = base.replace(/(\/grids\/[^/]+\/).*/, "$1");
-    const others = (within) => {
-      const grids = [...(within?.querySelectorAll(`.ga-figure ${LINK}, .ga-multiples ${LINK}`) ?? [])]
-        .map(gridOf);
-      const found = new Map(grids.map((grid) => [grid.base, grid]));
-      found.delete(base);
-      return [...found.values()].filter((grid) => grid.base.startsWith(study));
-    };
     try {
       await module.explore({
         base, title, panel: section, signal: control.signal, attempt: failures,
-        beside: others(row ?? figure.closest(".ga-gallery")), onPage: others(document),
       });
       status.remove();
     } catch (error) {

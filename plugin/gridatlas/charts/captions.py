@@ -1,0 +1,177 @@
+"""What a caption says of a view: its colours, what was tested in this very view, its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gridatlas.analysis.words import listed
+from gridatlas.charts.description import cell_labels
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import marks_of
+from gridatlas.model.format import difference_unit, is_are
+from gridatlas.model.study import Study, inline
+from gridatlas.table.differences import Difference
+from gridatlas.table.study_table import DISPUTED, Grid
+
+if TYPE_CHECKING:
+    from gridatlas.analysis.said import Assertion
+    from gridatlas.charts.findings import Tests
+
+MOST_NAMED = 3
+"""Cells that a caption names one by one."""
+
+
+def caption(
+    study: Study,
+    shown: Sequence[Grid | Difference],
+    heatmaps: Sequence[Heatmap],
+    kind: str,
+    tests: Sequence[Tests],
+    named: Iterable[Assertion],
+) -> str:
+    """The sentences below the title of a view.
+
+    Args:
+        shown: What the heatmaps are of.
+        kind: What colours stand for, see `charts.views.Kind`.
+        tests: What was tested of each.
+        named: What the headline asserts.
+    """
+    if not heatmaps:
+        return ""
+    found = [*_colours(study, shown, heatmaps, kind)]
+    found += _chance(study, shown, heatmaps, tests, [*named])
+    found += _marks(shown, heatmaps)
+    found += dict.fromkeys(heatmap.note for heatmap in heatmaps if heatmap.note)
+    across = f"Across: {inline(study.x.title)}."
+    if study.second:
+        down = "Up" if study.y.direction == "up" else "Down"
+        across += f" {down}: {inline(study.y.title)}."
+    return " ".join([*found, across])
+
+
+def _colours(
+    study: Study, shown: Sequence[Any], heatmaps: Sequence[Heatmap], kind: str
+) -> Iterable[str]:
+    metric, scale = study.metric, heatmaps[0].scale
+    unit = difference_unit(metric.unit)
+    if kind == "difference":
+        first = shown[0]
+        pairs = {of.levels for of in shown if of.facet}
+        what = metric.name if len(pairs) != 1 else (
+            f"{first.levels[1].label} minus {first.levels[0].label}"
+        )  # fmt: skip
+        if scale.log:
+            name = what if len(pairs) != 1 else what.replace(" minus ", " as a ratio to ")
+            yield f"{name}." if len(pairs) == 1 else f"Ratios of {inline(metric.name)}."
+        else:
+            of = "Difference of " if len(pairs) != 1 else ""
+            yield f"{of}{what}{f', in {unit}' if unit else ''}."
+    else:
+        yield f"{metric.name}{f' in {metric.unit}' if metric.unit else ''}."
+    if kind == "means":
+        yield f"Colour: {heatmaps[0].measure}, one scale for the study."
+    elif kind == "values" and scale.falls:
+        yield "Lower is better: darker is better."
+    elif kind == "difference" and scale.falls:
+        yield "Lower is better."
+    if scale.log and kind == "values":
+        yield "Log scale: equal steps of colour are equal ratios."
+
+
+def _chance(
+    study: Study,
+    shown: Sequence[Any],
+    heatmaps: Sequence[Heatmap],
+    tests: Sequence[Tests],
+    named: Sequence[Assertion],
+) -> Iterable[str]:
+    """What was tested of the cells of this view; nothing where nothing was."""
+    tested = [test for test in tests if test.cells]
+    if not tested:
+        return
+    faded = "faded" in marks_of(heatmaps)
+    outlined = "outline" in marks_of(heatmaps)
+    untested = any(not test.cells for test in tests)
+    if isinstance(shown[0], Difference):
+        passed = sum(len(test.passed) for test in tests)
+        cells = sum(len(test.cells) for test in tests)
+        if passed:
+            seeds = study.replicates and any(
+                of.second.names[[f.id for f in study.facets].index(study.replicates)].aggregate
+                for of in shown
+            )
+            each = f" in each {inline(study.facet(study.replicates).label)}" if seeds else ""
+            rest = "; faded: not" if faded else ""
+            yield f"Full colour and bold: beyond chance{each} ({passed} of {cells} cells){rest}."
+        elif outlined:
+            yield "What is outlined stands out only as a whole."
+            yield "Faded: in one cell alone, the difference may be chance."
+        else:
+            yield "Faded: no difference here is shown to be beyond chance."
+    else:
+        beaten = [(of, test) for of, test in zip(shown, tests, strict=True) if test.passed]
+        if beaten:
+            yield from _sets(study, beaten, len(tested))
+            if faded:
+                yield "Faded: no cell of the grid is shown to be worse than its best."
+        elif outlined:
+            block = next((f for f in study.facets if study.roles.get(f.id) == "block"), None)
+            where = f"on one {inline(block.label)} alone" if block else "from cell to cell"
+            yield f"{_outlined(study, named)} stands out only as a whole."
+            yield f"Faded: {where}, differences between settings may be chance."
+        else:
+            yield "Faded: no difference here is shown to be beyond chance."
+    if untested and faded and any(_is_mean(of) for of, test in zip(shown, tests, strict=True)
+                                  if not test.cells):  # fmt: skip
+        yield "The average isn't tested cell by cell."
+
+
+def _is_mean(of: Any) -> bool:
+    grid = of.second if isinstance(of, Difference) else of
+    return bool(grid.aggregate)
+
+
+def _outlined(study: Study, named: Sequence[Assertion]) -> str:
+    """`The column at 0.4`."""
+    for each in named:
+        if each.kind == "cell":
+            return f"The setting {' × '.join(each.levels)}"
+        for axis, word in ((study.x, "column"), (study.y, "row")):
+            if each.factor == axis.id:
+                return f"The {word} at {each.levels[0]}"
+    return "What is outlined"
+
+
+def _sets(study: Study, beaten: Sequence[tuple[Any, Tests]], tested: int) -> Iterable[str]:
+    """How many cells may be the best, grid by grid where they are few."""
+    ringed = [(of, test) for of, test in beaten if test.ring]
+    if len(beaten) > 1:
+        if ringed:
+            yield "○ may be the best of its grid (95 %)."
+        yield f"In {len(beaten)} of {tested} grids, cells are shown to be worse than the best."
+        return
+    [(of, test)] = beaten
+    name = f" in {of.label}" if tested > 1 else ""
+    number, cells = len(test.cells) - len(test.passed), len(test.cells)
+    if test.ring:
+        yield f"○ may be the best{name}: {number} of {cells}."
+        return
+    worse = [
+        cell_labels(study.x.level(x), study.y.level(y)) for x, y in of.keys if (x, y) in test.passed
+    ]
+    named = f"; {listed(worse)} {is_are(len(worse))} worse" if len(worse) <= MOST_NAMED else ""
+    yield f"{number} of {cells} may be the best{name}{named}."
+
+
+def _marks(shown: Sequence[Any], heatmaps: Sequence[Heatmap]) -> Iterable[str]:
+    """A sentence in the place of a mark that would be on most cells."""
+    cells = alone = 0
+    for of, heatmap in zip(shown, heatmaps, strict=True):
+        if not isinstance(of, Difference) and heatmap.printed and not of.computed:
+            disputed = int((of.columns.value.defined & (of.columns.state == DISPUTED)).sum())
+            cells += len(heatmap.marks)
+            alone += disputed - sum(bool(mark.corner) for mark in heatmap.marks)
+    if alone * 2 > cells:
+        yield f"{alone} of {cells} cells have one reading only."

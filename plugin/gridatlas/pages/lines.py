@@ -1,0 +1,77 @@
+"""What the four lines below an answer are made of: numbers, and sentences of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gridatlas.analysis.said import Answer
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.table.study_table import Grid
+
+LEAD = 45
+"""Words of a lead."""
+EDGE = "may lie beyond"
+"""In the sentence that says that the best is the last level that was tried."""
+_STEPS = (5, 2, 1)
+
+
+def lines_of(assessment: Assessment, grids: Sequence[Grid], answer: Answer) -> dict[str, Any]:
+    """The facts of a page.
+
+    Returns:
+        `lead` (sentences), `chance` (1 in so many, of a clear answer), `cell` (the lowest and the
+        highest of half the width of the cells' intervals; empty where unknown), `edge` (a sentence,
+        or empty), `at_edge` (whether another best lies there), `failed` (cells whose runs failed),
+        `repeats` (how often the experiment was made), `blocks` (tests that a mean is of).
+    """
+    study = assessment.study
+    edge = next((line for line in answer.evidence if EDGE in line), "")
+    said = answer.evidence[:1] if answer.grade == "untestable" else ()
+    levels = {
+        role: sum(
+            len([level for level in factor.levels if not level.aggregate])
+            for factor in (*study.varied, *study.facets)
+            if study.roles.get(factor.id) == role
+        )
+        for role in ("replicate", "block")
+    }
+    columns = [grid.columns for grid in grids]
+    repeated = [int(of.repeats[of.value.defined].max(initial=1)) for of in columns]
+    return {
+        "lead": _lead([line for line in answer.evidence if line not in (edge, *said)]),
+        "chance": _one_in(answer.p),
+        "cell": _of_cells(assessment, grids),
+        "edge": edge,
+        "at_edge": any("the edge of the grid" in line for line in answer.evidence),
+        "failed": sum(cell.state in ("failed", "oom") for of in columns for cell in of),
+        "repeats": max([levels["replicate"], *repeated]),
+        "blocks": max(levels["block"], 1),
+    }
+
+
+def _lead(evidence: Sequence[str]) -> list[str]:
+    """The first sentences, but for those that are too long: these are in Statistics."""
+    lead: list[str] = []
+    for line in evidence[:3]:
+        if len(" ".join([*lead, line]).split()) <= LEAD:
+            lead.append(line)
+    return lead
+
+
+def _one_in(p: float) -> int:
+    """1/p, rounded down to 1, 2 or 5 times a power of ten; at most a million."""
+    if not 0 < p < 1:
+        return 10**6
+    inverse = min(1 / p, 1e6)
+    power: int = 10 ** int(np.log10(inverse) + 1e-9)
+    return next(step * power for step in _STEPS if step * power <= inverse * (1 + 1e-9))
+
+
+def _of_cells(assessment: Assessment, grids: Sequence[Grid]) -> tuple[float, float] | tuple[()]:
+    halves = [np.diff(assessment.uncertainty.of(grid).ends, axis=-1).ravel() / 2 for grid in grids]
+    found = np.concatenate(halves) if halves else np.zeros(0)
+    found = found[np.isfinite(found)]
+    return (float(found.min()), float(found.max())) if len(found) else ()
