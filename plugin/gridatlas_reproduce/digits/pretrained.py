@@ -92,7 +92,7 @@ def estimate(
     rows = grpo.prompts * grpo.num_generations
     tokens = rows * (prompt + answer)
     # Single precision: weights, gradients and AdamW's two moments. With checkpoints of gradients,
-    # a layer's input is activations of all layers, and all else (17 widths) of one.
+    # a layer's input is kept of all layers, and all else (17 widths) of one.
     trained = 16 * weights
     activations = 2 * tokens * config.hidden_size * (config.num_hidden_layers + 17)
     logits = 3 * 4 * rows * answer * config.vocab_size
@@ -104,8 +104,8 @@ def estimate(
     yield f"{choice.source}: {weights:,} weights"
     yield (
         f"memory: {memory / GIB:.0f} GiB: {trained / GIB:.1f} for training in single precision, "
-        f"{(activations + logits) / GIB:.1f} for activations and logits, {VLLM_SHARE * GPU / GIB:.1f} for "
-        "vLLM"
+        f"{(activations + logits) / GIB:.1f} for activations and logits, "
+        f"{VLLM_SHARE * GPU / GIB:.1f} for vLLM"
     )
     yield f"time: {duration(3600 * hours)} on one H100"
     yield (
