@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from decimal import Decimal
+from itertools import combinations, pairwise
 
 import numpy as np
 
+from gridatlas.model.directions import words
 from gridatlas.model.limits import check_limit
 from gridatlas.model.problems import join_names, nearest
 from gridatlas_import.columns import column_of
@@ -21,13 +23,15 @@ from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, propose
 from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
 from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, told
-from gridatlas_import.shape import SURE, WideForm, labels_of, wide_form
+from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
 from gridatlas_import.tidy import tidied
 from gridatlas_import.unpivot import VALUE, long, named_form
 
 LONGEST_TITLE = 100
 """Letters up to which what stands above a table may name its values; beyond, it is prose."""
 MAX_CANDIDATES = 6
+SORTED_FROM = 4
+"""Rows from which on their order is none by chance."""
 MIN_DENSITY = 0.2
 """Share of filled cells below which a person is asked."""
 MANY_CELLS = 40
@@ -71,10 +75,9 @@ def choose(table: RawTable, asked: ImportOptions) -> Choice:
             f"{table.form} without a row of results", "at least one", "import another table"
         )
     named = {asked.x, asked.y, *asked.facets, *asked.repeats} - {None, ROWS, ""}
-    if not named <= table.columns.keys():
-        split = split_names(table)
-        if split is not None and named <= split.columns.keys():
-            table = split
+    split = None if named <= table.columns.keys() else split_names(table)
+    if split is not None and named <= split.columns.keys():
+        table = split
     wide = asked.wide
     table, asked = _without_ignored(table, asked)
     own = [name for name in (asked.y, *asked.facets) if name and name in table.columns]
@@ -169,7 +172,7 @@ def _with_one_label(
 def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
     table, form = _with_one_label(table, form, asked)
     found = long(table, form, None if asked.x in form.rows else asked.x)
-    long_table = found.table
+    long_table = replace(found.table, titles=(*found.table.titles, *_best_first(table, form)))
     name = asked.metric
     if name and name not in long_table.columns and not nearest(name, long_table.columns):
         long_table = replace(long_table, metric=name)
@@ -192,6 +195,18 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
     return replace(proposal, points=(*why, *proposal.points))
 
 
+def _best_first(table: RawTable, form: WideForm) -> Iterator[str]:
+    """What the order of rows by their average says: leaderboards begin with the best."""
+    for name, _ in form.left_out:
+        column = column_of(table, name)
+        if not AVERAGES & {*words(name)} or not column.is_metric_like or "rank" in words(name):
+            continue
+        values = [Decimal(number) for number in column.numbers if number is not None]
+        falls = [first >= second for first, second in pairwise(values)]
+        if len(values) >= SORTED_FROM and len({*falls}) == 1:
+            yield f"{'highest scores' if falls[0] else 'lowest errors'} first, by {name}"
+
+
 def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
     """The proposal, or a question where nearly all of its cells would be empty."""
     sparse = proposal.density < MIN_DENSITY and proposal.possible >= MANY_CELLS
@@ -205,9 +220,9 @@ def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
         )
     if not sparse or asked.complete:
         return Choice((proposal,), wide)
-    others = [proposal, *_with_fewer(proposal, asked, wide)]
+    fewer = _with_fewer(proposal, asked) if not wide and len(proposal.factors) > 2 else []
     return Choice(
-        tuple(others[:MAX_CANDIDATES]),
+        (proposal, *fewer[: MAX_CANDIDATES - 1]),
         wide,
         f"{proposal.cells:,} of {proposal.possible:,} cells have a row: the settings weren't "
         "crossed, or were drawn at random",
@@ -255,14 +270,9 @@ def split_names(table: RawTable) -> RawTable | None:
     return None
 
 
-def _with_fewer(proposal: Proposal, asked: ImportOptions, wide: bool) -> list[Proposal]:
+def _with_fewer(proposal: Proposal, asked: ImportOptions) -> list[Proposal]:
     """Proposals with two of the factors, whose other rows are repeats; the densest first."""
-    if wide or len(proposal.factors) < 3:
-        return []
-    found = []
-    for first, second in combinations(reversed(proposal.factors), 2):
-        options = replace(
-            asked, x=first, y=second, metric=proposal.metric, facets=(), repeats=(ROWS,)
-        )
-        found.append(propose(proposal.table, options))
+    pairs = combinations(reversed(proposal.factors), 2)
+    given = replace(asked, metric=proposal.metric, facets=(), repeats=(ROWS,))
+    found = [propose(proposal.table, replace(given, x=first, y=second)) for first, second in pairs]
     return sorted(found, key=lambda other: -other.density)

@@ -9,7 +9,8 @@ import pytest
 from huge import INPUT
 from once import once
 
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import CellMark
 from gridatlas.charts.palette import ColourScale
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification

@@ -233,8 +233,8 @@ def _plots(folder: Path, *lines: str) -> list[Tag]:
 def test_dots_rank_the_settings(folder: Path) -> None:
     [plot] = _plots(folder, "tune/small/after", "as: dots", "title: Mine", "caption: So it is")
     assert text_of(plot.figcaption) == (
-        "MineSo it is. Each setting with its 95 % interval, for these questions. Band: the "
-        "interval of the highest; the highest of 4 is probably too high."
+        "MineSo it is. Each setting with its 95 % interval, for these questions. Band: 95 % "
+        "interval of the highest. The top score of 4 is partly luck: expect a little less."
     )
     rows = plot.select("svg .ga-row")
     assert [row["data-cell"] for row in rows] == ["0.2,16", "0.1,16", "0.2,8", "0.1,8"]

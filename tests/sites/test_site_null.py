@@ -28,7 +28,7 @@ NEUTRAL = (
     # what isn't shown, and questions
     r"(.*: )?no(thing| setting| setting and no .*| effect of .*| difference) shown.*",
     r"No clear (best|winner).*",
-    r"Which setting\?|Does either axis matter\?|Who is ahead\?",
+    r"Which setting\?|Does either knob matter\?|Who is ahead\?",
     r".* is significant in none of .*",
     # evidence, with the p that a reader can judge it by: a test looks at it
     r".* (has|have) the (highest|lowest) mean\b.*\(.*p = [\d.]+\), but chance can.*t be excluded\."

@@ -59,7 +59,7 @@ def test_no_page_speaks_of_a_second_axis(site: Site) -> None:
     for page in pages:
         assert "Accuracy over rate and" not in page
         assert not re.search(r"Across: rate\. (Up|Down)", page)
-        assert "Does either axis matter" not in page
+        assert "Does either knob matter" not in page
         assert not re.search(r"(>| )× ?(<|$)|\\ ?Rate<|0\.1,[\"<]|, <|: , ", page)
     level = next(page for page in pages if "Which setting?" in page)
     assert "Does it matter?" in level

@@ -124,7 +124,7 @@ def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None
     assert text.index("install uv, which runs the script") < text.index("uv run docs/reproduce")
     # 298 questions × 5 samples × 20 cells × 2 models.
     assert "takes 59,600 trials" in text
-    assert "In 160 of 160 cells the published value alone is less sure than the margin" in text
+    assert "In 160 of 160 cells the published score is uncertain by more than ±3.0 points" in text
     assert figures(page) == []
     assert "batches Each answer's cache is pruned by its own length. Published: 20" in text
     before = [block.text for block in page.select("pre.ga-code")[:3]]

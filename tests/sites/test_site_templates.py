@@ -110,6 +110,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     )
     texts.append(fences.html("tiny/small\nrow: 8", "index.html", set()))
     texts.append(fences.html("tiny/small\nas: profile", "index.html", set()))
+    texts.append(fences.html("tiny/model\nas: forest", "index.html", set()))
     texts.append(fences.html("as: studies", "index.html", set()))
     assert any("changed here" in text for text in texts)
 

@@ -105,8 +105,8 @@ def _averages(results: Results, reading: str | None = None) -> tuple[int, int]:
             for level in facets[at].levels
             if not level.aggregate
         ]
-        for x, y, cell in grid.points():
-            cells = [part.cell(x.key, y.key) for part in parts if part]
+        of_parts = [part.columns for part in parts if part]
+        for cell, *cells in zip(grid.columns, *of_parts, strict=True):
             values = [part.value for part in cells if part.value is not None]
             if cell.value is None or len(values) < len(parts):
                 continue

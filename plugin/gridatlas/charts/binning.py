@@ -11,15 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gridatlas.charts.kinds.heatmap import (
-    SEVERAL,
-    CellMark,
-    Heatmap,
-    Segment,
-    Subject,
-    region_edges,
-    rows_from_top,
-)
+from gridatlas.charts.kinds.heatmap import Heatmap, Subject
+from gridatlas.charts.marks import SEVERAL, CellMark, Segment, region_edges, rows_from_top
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level, Point, Study, point_slug
 from gridatlas.table.coded import Coded, Rows

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gridatlas.analysis.words import listed
 from gridatlas.charts.description import cell_labels
-from gridatlas.charts.kinds.heatmap import Heatmap, marks_of
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import marks_of
 from gridatlas.model.format import difference_unit, is_are
 from gridatlas.model.study import Study, inline
 from gridatlas.table.differences import Difference

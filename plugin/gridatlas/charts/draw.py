@@ -20,12 +20,11 @@ from gridatlas.charts.description import (
     describe_difference,
     describe_grid,
 )
-from gridatlas.charts.kinds.heatmap import (
+from gridatlas.charts.kinds.heatmap import Heatmap, Subject
+from gridatlas.charts.marks import (
     ABSENT,
     ONE_READING,
     CellMark,
-    Heatmap,
-    Subject,
     reading_order,
     region_edges,
     rows_from_top,

@@ -11,9 +11,7 @@ from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import UNTESTED, key_of_levels
 from gridatlas.charts.binning import layout_of
-from gridatlas.charts.kinds.heatmap import (
-    Segment,
-)
+from gridatlas.charts.marks import Segment
 from gridatlas.model.study import Factor, Point, Study
 from gridatlas.table.differences import Difference, subtract
 from gridatlas.table.study_table import Grid

@@ -10,11 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
+from gridatlas.charts.marks import CellMark
 from gridatlas.charts.palette import FADED, STEPS
 from gridatlas.charts.vegalite import cell_size, layers, row_of
+
+if TYPE_CHECKING:
+    from gridatlas.charts.kinds.heatmap import Heatmap
 
 _NUMBER = re.compile(r"[\d.,+\u2212–×·-]*")
 """A text that no font makes wider than its cell, so that the drawing keeps its size."""

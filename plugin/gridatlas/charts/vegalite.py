@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gridatlas.charts.kinds.heatmap import (
+from gridatlas.charts.marks import (
     ABSENT,
     NOT_COMPARED,
     RUNNING,
     SEVERAL,
     WORDS,
     CellMark,
-    Heatmap,
     MarkKind,
     Segment,
     is_dash,
@@ -42,6 +41,9 @@ from gridatlas.charts.plotting import (
     thinned,
 )
 from gridatlas.charts.plotting import INK as TEXT
+
+if TYPE_CHECKING:
+    from gridatlas.charts.kinds.heatmap import Heatmap
 
 MUTED = "#56646b"
 UNPRINTED = 500

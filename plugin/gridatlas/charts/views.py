@@ -53,13 +53,8 @@ from gridatlas.charts.findings import (
     outlines,
     tuned_levels,
 )
-from gridatlas.charts.kinds.heatmap import (
-    CellMark,
-    Heatmap,
-    Segment,
-    Subject,
-    reading_order,
-)
+from gridatlas.charts.kinds.heatmap import Heatmap, Subject
+from gridatlas.charts.marks import CellMark, Segment, reading_order
 from gridatlas.charts.palette import ColourScale
 from gridatlas.model.format import (
     format_difference,

@@ -15,7 +15,7 @@ from gridatlas.checks.register import check
 from gridatlas.checks.words import CHANCE, cells_text, decimals_text, of_values, plain
 from gridatlas.model.format import many, places_of
 from gridatlas.model.study import Point
-from gridatlas.table.decimals import Decimals
+from gridatlas.table.decimals import FEW, Decimals
 
 MOST_DIGITS = 6
 """Digits of a value up to which a person types it, or a figure prints it."""
@@ -70,8 +70,7 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
     """Values printed with other decimals than the rest of their grid or reading."""
     printed = {sheet.levels: _Printed(sheet) for sheet in view.sheets}
     every = sum((grid.times for grid in printed.values()), Counter[int]())
-    total = every.total()
-    if total < 3:
+    if (total := every.total()) < 3:
         return []
     usual = _usual(every)
     # A grid may have its own number of decimals, if it has enough values to tell.
@@ -88,23 +87,22 @@ def check_decimals(view: ReadingView) -> list[CheckResult]:
             for levels, grid in printed.items()
         ]
     )
+    statement = f"The {total} values have {decimals_text(every)}."
     if others.distinct() * 5 > alike.distinct() or len(apart) * 5 > len(printed):
-        statement = f"The {total} values have {decimals_text(every)}."
         strength = "Too many values differ: there is no usual number of decimals to compare with."
         return [view.result("decimals", printed, statement, strength, outcome="not testable")]
+    if len(others) and _has_long(alike):
+        return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]
     # Only grids of which some values differ are read value by value.
     odd = {
         levels: grid.unlike(own[levels], usual) if {*grid.times} - {own[levels], usual} else {}
         for levels, grid in printed.items()
     }
-    unlike = {kind.text for kinds in odd.values() for kind in kinds}
-    texts = {kind.text for grid in printed.values() for kind in grid.places} if unlike else set()
+    read = printed.values() if any(odd.values()) else ()
+    texts = {kind.text for grid in read for kind in grid.places}
     statement = f"{every[usual]} of {many(total, 'value')} have {decimals_text([usual])}."
-    if unlike and any(map(_is_long, texts)):
-        statement = f"The {total} values have {decimals_text(every)}."
-        return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]
     writer = _Writer.of([*map(Decimal, texts)], usual)
-    if unlike and writer.drops_all(every[usual]):
+    if texts and writer.drops_all(every[usual]):
         statement += " None of them ends in 0."
         return [view.result("decimals", printed, statement, BY_PROGRAM, outcome="not testable")]
     findings = [
@@ -150,10 +148,12 @@ def _usual(times: Counter[int]) -> int:
     return max(times, key=lambda places: (times[places], places))
 
 
-def _is_long(text: str) -> bool:
+def _has_long(values: Decimals) -> bool:
     """Whether a value has more digits than people type, without zeros at either end."""
-    return (
-        len(text) > MOST_DIGITS and len(Decimal(text).normalize().as_tuple().digits) > MOST_DIGITS
+    return any(
+        number and len(number.normalize().as_tuple().digits) > MOST_DIGITS
+        for part in (slice(FEW), slice(FEW, None))  # the first ones nearly always tell
+        for number in values.exact(part)
     )
 
 

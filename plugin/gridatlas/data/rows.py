@@ -30,7 +30,7 @@ from gridatlas.model.schema import (
 from gridatlas.model.study import NO_AXIS, STATES, Factor, Reading
 from gridatlas.progress import tracked
 from gridatlas.table.coded import Bools, Coded, Rows, combine, numbered, taken
-from gridatlas.table.decimals import Decimals, numbers_of
+from gridatlas.table.decimals import NONE, Decimals, numbers_of
 from gridatlas.table.study_table import (
     DISPUTED,
     MISSING,
@@ -202,24 +202,14 @@ class _Rows:
         return rows[first[order]], rows, place[cells]
 
     def repeats(self, rows: Rows, cells: Rows, places: Rows) -> Repeats:
-        """The rows of cells, numbered within each where no column tells them apart.
+        """The rows of cells.
 
         Args:
             cells: The cell of each row.
             places: Of each cell, in the table.
         """
-        levels = {}
-        for name in repeat_columns(self.source):
-            if name in self.table.columns:
-                levels[name] = self.texts(name)[rows]
-                continue
-            numbers = np.empty(len(rows), np.intp)
-            by_cell = np.argsort(cells, kind="stable")
-            starts = np.flatnonzero(np.diff(cells[by_cell], prepend=-1))
-            lengths = np.diff(np.append(starts, len(rows)))
-            numbers[by_cell] = np.arange(len(rows)) - np.repeat(starts, lengths)
-            kinds = tuple(map(str, range(1, int(numbers.max(initial=0)) + 2)))
-            levels[name] = Coded(numbers, kinds)
+        names = [name for name in repeat_columns(self.source) if name in self.table.columns]
+        levels = {name: self.texts(name)[rows] for name in names}
         return Repeats(places[cells], levels, self.measured[0][rows])
 
     def table_of(self, rows: Rows, cells: Columns, most: int) -> tuple[StudyTable, Rows]:
@@ -510,18 +500,33 @@ def _same(
 
 def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[int]]) -> Columns:
     """The cells with the means of those that have several rows, and a value in one of these."""
-    values, trials = rows.value.exact() if repeats else [], rows.n.tolist()
+    units, most = rows.value.units() if repeats else ([], 0)
+    defined, trials = rows.value.defined.tolist(), rows.n.tolist()
+    places = np.where(rows.value.places < NONE, most, rows.value.places).tolist()
     new: dict[int, _Mean] = {}
-    for cell, same_cell in tracked(repeats.items(), "cells with repeats", len(repeats)):
-        states = rows.state[same_cell]
-        mean = _mean([values[row] for row in same_cell], [trials[row] for row in same_cell])
-        if mean is not None:
-            disputed = bool((states == DISPUTED).any())
-            new[cell] = mean._replace(state=DISPUTED if disputed else OK)
+    for cell, given in tracked(repeats.items(), "cells with repeats", len(repeats)):
+        own = [row for row in given if defined[row]]
+        if not own:
+            continue
+        note = f"mean of {len(own)} repeats"
+        if len(own) < len(given):
+            note += f"; {len(given) - len(own)} more without a value"
+        counted = [trials[row] for row in own]
+        new[cell] = _Mean(
+            *_mean([units[row] for row in own], most, max([places[row] for row in own])),
+            UNKNOWN if UNKNOWN in counted else sum(counted),
+            min(own, key=units.__getitem__) if len(own) > 1 else -1,
+            max(own, key=units.__getitem__) if len(own) > 1 else -1,
+            len(own),
+            note,
+            DISPUTED if (rows.state[given] == DISPUTED).any() else OK,
+        )
     if not new:
         return cells
     at, means = [*new], [*new.values()]
     notes = dict(zip(at, (mean.note for mean in means), strict=True))
+    ends = ([mean.low for mean in means], [mean.high for mean in means])
+    low, high = ([None if row < 0 else rows.value.at(row) for row in end] for end in ends)
     return replace(
         cells,
         value=cells.value.replaced(at, [mean.value for mean in means]),
@@ -531,8 +536,8 @@ def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[in
         stderr=cells.stderr.replaced(at, [mean.stderr for mean in means]),
         note=Coded.of(notes.get(cell, note) for cell, note in enumerate(cells.note)),
         repeats=_put(cells.repeats, at, [mean.repeats for mean in means]),
-        low=cells.low.replaced(at, [mean.low for mean in means]),
-        high=cells.high.replaced(at, [mean.high for mean in means]),
+        low=cells.low.replaced(at, low),
+        high=cells.high.replaced(at, high),
         spread=cells.spread.replaced(at, [None] * len(at)),
     )
 
@@ -544,43 +549,35 @@ def _put(column: NDArray[Any], at: Sequence[int], numbers: Any) -> NDArray[Any]:
 
 
 class _Mean(NamedTuple):
-    """The mean of several rows; the attributes are those of `Columns`."""
+    """The mean of several rows; the attributes are those of `Columns`, but for rows.
+
+    Attributes:
+        low, high: The rows of the lowest and the highest value; −1 for a single one.
+    """
 
     value: Decimal
-    n: int
     stderr: Decimal | None
-    low: Decimal | None
-    high: Decimal | None
+    n: int
+    low: int
+    high: int
     repeats: int
     note: str
-    state: int = OK
+    state: int
 
 
-def _mean(given: Sequence[Decimal | None], trials: Sequence[int]) -> _Mean | None:
-    """The mean of several rows with its standard error; None where none has a value."""
-    values = [value for value in given if value is not None]
-    if not values:
-        return None
-    # Added row by row: rounding to the digits of the context depends on the order.
-    mean = sum(values, Decimal(0)) / len(values)
-    stderr = None
-    if len(values) > 1:
-        variance = sum([(value - mean) ** 2 for value in values], Decimal(0)) / (len(values) - 1)
-        stderr = (variance / len(values)).sqrt()
-    counted = [n for value, n in zip(given, trials, strict=True) if value is not None]
-    note = f"mean of {len(values)} repeats"
-    if len(values) < len(given):
-        note += f"; {len(given) - len(values)} more without a value"
-    several = len(values) > 1
-    return _Mean(
-        mean,
-        UNKNOWN if UNKNOWN in counted else sum(counted),
-        stderr,
-        min(values) if several else None,
-        max(values) if several else None,
-        len(values),
-        note,
-    )
+def _mean(units: Sequence[int], most: int, places: int) -> tuple[Decimal, Decimal | None]:
+    """The mean of values and its standard error, rounded once; None for that of one.
+
+    Args:
+        units: The values as multiples of 10 to the power of −most.
+        places: The most decimals that one of them has.
+    """
+    n, total = len(units), sum(units)
+    mean = Decimal(total // 10 ** (most - places)).scaleb(-places) / n
+    if n == 1:
+        return mean, None
+    squares = (n * sum([unit * unit for unit in units]) - total * total) // 100 ** (most - places)
+    return mean, (Decimal(squares) / (n * n * (n - 1))).sqrt().scaleb(-places)
 
 
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:

@@ -133,8 +133,15 @@ SPREADS = {
 
 
 def beside(cell: Cell) -> str:
-    """What is printed beside a cell's value, `± 0.4`; empty where nothing is."""
-    return "" if cell.spread is None or cell.value is None else f"± {cell.spread:f}"
+    """What is printed beside a cell's value, `± 0.4`; empty where nothing is.
+
+    Of computed ones with more than six decimals four digits are shown.
+    """
+    if cell.spread is None or cell.value is None:
+        return ""
+    places = places_of(cell.spread)
+    places = places if places <= 6 else max(0, 3 - cell.spread.adjusted())
+    return f"± {format_value(cell.spread, places)}"
 
 
 def spread_words(study: Study) -> str:

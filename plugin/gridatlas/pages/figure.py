@@ -11,8 +11,9 @@ from markupsafe import Markup
 from gridatlas.assessment.reruns import Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.kinds import Picture, Plot
-from gridatlas.charts.kinds.heatmap import Heatmap, MarkKind, state_words
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.kinds.line import Line
+from gridatlas.charts.marks import MarkKind, state_words
 from gridatlas.charts.vegalite import key_texts, symbol
 from gridatlas.model.study import Factor, Level, Reading, Study
 from gridatlas.table.differences import Difference

@@ -9,13 +9,8 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
 from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values, scale_of
-from gridatlas.charts.kinds.heatmap import (
-    NOT_COMPARED,
-    NOT_RUN,
-    RUNNING,
-    Heatmap,
-    with_overrides,
-)
+from gridatlas.charts.kinds.heatmap import Heatmap, with_overrides
+from gridatlas.charts.marks import NOT_COMPARED, NOT_RUN, RUNNING
 from gridatlas.charts.views import as_whole, differences_view, grids_view
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Levels, Point, point_slug

@@ -126,8 +126,8 @@ def _cells(
         if grid.aggregate:
             continue
         facets = dict(zip([facet.id for facet in study.facets], grid.levels, strict=True))
-        for x, y, cell in grid.points():
-            at = {**facets, study.x.id: x.key, study.y.id: y.key}
+        for (x, y), cell in zip(grid.keys, grid.columns, strict=True):
+            at = {**facets, study.x.id: x, study.y.id: y}
             found[at[names.id], at[tests.id]] = cell
     return found
 

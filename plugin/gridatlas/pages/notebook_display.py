@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 
 from gridatlas.charts.description import best_at
-from gridatlas.charts.kinds.heatmap import rows_from_top
+from gridatlas.charts.marks import rows_from_top
 from gridatlas.model.format import format_value, name_with_unit
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import STATE_LABELS, Cell, Level, Study

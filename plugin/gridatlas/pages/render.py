@@ -201,9 +201,10 @@ class Templates:
             return _placeholder(figures, key)
 
         body = template.render(**context, figure=figure)
+        hidden = ["toc", *(["navigation"] if "study" in context else [])]
         head = (
             f"---\ntitle: {front_matter(plan.title)}\n"
-            f"description: {front_matter(plan.description)}\nhide:\n  - toc\n"
+            f"description: {front_matter(plan.description)}\nhide: [{', '.join(hidden)}]\n"
             # mkdocs-macros, whose delimiters users may change, renders neither text nor title.
             "render_macros: false\n---\n\n"
         )

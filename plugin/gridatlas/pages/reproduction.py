@@ -14,7 +14,7 @@ from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import CellRerun, Reproduction, Rerun, in_words
-from gridatlas.charts.kinds.heatmap import rows_from_top
+from gridatlas.charts.marks import rows_from_top
 from gridatlas.model.format import (
     cell_text,
     difference_ends,

@@ -7,7 +7,8 @@ from collections.abc import Container, Sequence
 from html import escape
 
 from gridatlas.charts.kinds import Picture
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import CellMark
 from gridatlas.table.study_table import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')

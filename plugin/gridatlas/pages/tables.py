@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 
 from gridatlas.assessment.uncertainty import GridUncertainty, as_pairs
-from gridatlas.charts.kinds.heatmap import reading_order, rows_from_top
 from gridatlas.charts.kinds.line import Line
+from gridatlas.charts.marks import reading_order, rows_from_top
 from gridatlas.model.format import between, cell_text, format_difference
 from gridatlas.pages.figure import DataTable, Figure, Origin, ReadingsRow, ReadingsTable, TableCell
 from gridatlas.table.differences import Difference

@@ -18,7 +18,7 @@ import numpy as np
 
 from gridatlas.assessment.reruns import CellRerun, Rerun
 from gridatlas.assessment.uncertainty import GridUncertainty, as_pairs
-from gridatlas.charts.kinds.heatmap import reading_order, rows_from_top
+from gridatlas.charts.marks import reading_order, rows_from_top
 from gridatlas.model.format import (
     beside,
     between,

@@ -16,7 +16,7 @@ from gridatlas.checks.findings import CheckResult
 from gridatlas.model.study import IMPORTED, Cell, Levels, Point, Reading, Study
 from gridatlas.table.choose import derived
 from gridatlas.table.grids import readings_by_cell
-from gridatlas.table.study_table import UNKNOWN, Grid
+from gridatlas.table.study_table import DISPUTED, UNKNOWN, Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +133,9 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
     """The facts about the values of some grids of a study; one that is given twice counts once."""
     grids = list({grid.levels: grid for grid in grids}.values())
     sources: Counter[str] = Counter()
-    values = computed = 0
     for grid in grids:
-        for _, _, cell in grid.points():
-            if cell.value is None:
-                continue
-            values += 1
-            if cell.reading:
-                sources[cell.reading] += 1
-            else:
-                computed += 1
+        sources.update(grid.columns.reading[grid.columns.value.defined])
+    values, computed = sources.total(), sources.pop("", 0)
     runs = _runs(grids if computed < values else assessment.results.grids.values())
     labels = {reading.id: reading for reading in assessment.study.readings}
     return Trust(
@@ -174,7 +167,7 @@ def _tallied(grids: Iterable[Grid], judge: Callable[[Grid, Point, Cell], bool | 
     size = 0
     for grid in grids:
         size += grid.table.size
-        judged.update(judge(grid, (x.key, y.key), cell) for x, y, cell in grid.points())
+        judged.update(judge(grid, *at) for at in zip(grid.keys, grid.columns, strict=True))
     return Passed(*tally(judged[True], judged[False], judged[None], size))
 
 
@@ -205,10 +198,9 @@ def _second(assessment: Assessment, grids: Sequence[Grid]) -> SecondReading:
         by_level = tuple((label, passed) for label, passed in found if passed.of)
     is_disputed = disputes(assessment)
     disputed = [
-        is_disputed(grid, (x.key, y.key))
+        is_disputed(grid, point)
         for grid in grids
-        for x, y, cell in grid.points()
-        if cell.state == "disputed"
+        for point in grid.points_at(grid.columns.state == DISPUTED)
     ]
     return SecondReading(cells, by_level, largest, sum(disputed), len(disputed) - sum(disputed))
 

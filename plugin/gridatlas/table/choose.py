@@ -133,7 +133,7 @@ def _why_alone(study: Study, given: Sequence[Given]) -> str:
     """Why the value that one reading gives is disputed: no other has the cell, or without one."""
     others = [(study.accounts[at], state) for at, value, state in given if value is None]
     if not others:
-        return "Disputed only for want of a second reading: one reading gives this value."
+        return "One reading only gives this value."
     without = join_names(
         (f'"{reading.label}" ({STATE_LABELS[state]})' for reading, state in others), 3
     )

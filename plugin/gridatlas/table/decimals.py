@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,16 @@ NONE, ODD = -1, -2
 """Stand in place of decimals: of no number, and of one that is printed otherwise."""
 MOST_PLACES = 100
 LARGEST = 1e300
-EXACT_UP_TO = 2.0**50
-"""What sums of floats that are whole numbers stay below, to be exact."""
 FEW = 1_000
 """Numbers up to which they are sooner compared one by one."""
+_TENS = np.array([float(10**power) for power in range(19)])
+"""Powers of ten that are floats, and whole numbers of 64 bits."""
 _print = "%.*f".__mod__
 
 
 def _places(text: str) -> int:
     """Decimals of a text, if it is digits and a point."""
-    point = text.find(".")
-    return len(text) - point - 1 if point >= 0 else 0
+    return len(text.partition(".")[2])
 
 
 def _is_plain(text: str, value: float, places: int) -> bool:
@@ -119,19 +119,8 @@ class Decimals:
 
     def mean(self) -> Decimal:
         """The arithmetic mean of at least one number."""
-        defined = self[self.defined]
-        return defined._total() / len(defined)
-
-    def _total(self) -> Decimal:
-        """The sum; of whole numbers of units of the last decimal, where they are exact as floats.
-
-        Its digits are those of decimals added one by one, if these needn't be rounded.
-        """
-        places = int(self.places.max(initial=0))
-        scaled = self.floats * 10.0**places
-        if self.odd is None and np.abs(scaled).max(initial=0) * len(self) < EXACT_UP_TO:
-            return Decimal(int(np.rint(scaled).sum())).scaleb(-places)
-        return sum((number for number in self if number is not None), Decimal(0))
+        units, places = self.units()
+        return Decimal(sum(units)).scaleb(-places) / int(self.defined.sum())
 
     def equal(self) -> Codes:
         """For each row a code, the same for equal numbers, as 1.0 and 1.00 are; 0 for none."""
@@ -141,7 +130,7 @@ class Decimals:
             return np.fromiter(map(code_of.__getitem__, self.exact()), np.int32)
         _, codes = np.unique(self.floats, return_inverse=True)
         numbers = codes * (MOST_PLACES + 3) + self.places
-        if self.odd is None and len(np.unique(numbers)) == codes.max() + 1:
+        if self.odd is None and _different(numbers) == codes.max() + 1:
             return np.where(self.defined, codes + 1, 0)
         kinds = self.kinds()
         own, _ = encode(kinds.kinds)
@@ -164,6 +153,23 @@ class Decimals:
         odd = [None] * len(places) if self.odd is None else self.odd[rows].tolist()
         pairs = zip(places.tolist(), floats.tolist(), odd, strict=True)
         return [Decimal(_print((at, value))) if at >= 0 else number for at, value, number in pairs]
+
+    def units(self) -> tuple[list[int], int]:
+        """The numbers as whole multiples of a power of ten; 0 where there is none.
+
+        Returns:
+            The multiples by row, and the decimals that their unit has: the most of any number.
+        """
+        most, places = self.most_places, np.maximum(self.places, 0)
+        largest = np.nanmax(np.abs(self.floats), initial=0)
+        if self.odd is not None or most >= len(_TENS) or largest * 10.0**most >= 2.0**62:
+            return [int(Fraction(number or 0) * 10**most) for number in self], most
+        floats, tens = np.nan_to_num(self.floats), _TENS[places]
+        product = floats * tens
+        own = np.rint(product)
+        rest = np.rint(product - own + _lost(floats, tens, product))
+        own = own.astype(np.int64) + rest.astype(np.int64)
+        return (own * _TENS.astype(np.int64)[most - places]).tolist(), most
 
     def kinds(self) -> Coded[Decimal | None]:
         """The numbers as codes of the different ones; None has the code 0."""
@@ -193,7 +199,7 @@ class Decimals:
 
     def distinct(self) -> int:
         """How many different texts it has."""
-        plain = len(np.unique(self._numbered(np.flatnonzero(self.places >= 0))))
+        plain = _different(self._numbered(np.flatnonzero(self.places >= 0)))
         return plain + len({*map(str, self.odd_numbers)})
 
     def map(self, change: Callable[[Decimal], Decimal | None]) -> Decimals:
@@ -231,6 +237,18 @@ class Decimals:
         return cls(floats, concatenated([column.places for column in columns]), odd)
 
 
+def _different(numbers: NDArray[np.int64]) -> int:
+    """How many different numbers there are; sorted, in a tenth of the time that hashes take."""
+    return int(np.count_nonzero(np.diff(np.sort(numbers)))) + bool(len(numbers))
+
+
+def _lost(first: Floats, second: Floats, product: Floats) -> Floats:
+    """What rounding took from the product of floats (Dekker 1971)."""
+    high, other = (of * (2.0**27 + 1) - (of * (2.0**27 + 1) - of) for of in (first, second))
+    low, rest = first - high, second - other
+    return high * other - product + high * rest + low * other + low * rest
+
+
 class Numerals:
     """The texts of a column that is numbers, of which nearly each is another.
 
@@ -255,7 +273,7 @@ class Numerals:
         Args:
             clean: What is done to a text.
         """
-        places = [*map(_places, texts)]
+        places = [len(text.partition(".")[2]) for text in texts]
         try:
             floats = [*map(float, texts)]
             plain = max(places) <= MOST_PLACES and sum(map(abs, floats)) < LARGEST

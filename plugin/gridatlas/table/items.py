@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -159,21 +159,6 @@ REPEATED = "each value is a mean of repeats, whose trials are not independent"
 
 Counts = tuple[int, int]
 """(k, n): successes and trials."""
-
-
-@dataclass(frozen=True, slots=True)
-class GridCounts:
-    """The counts of a grid's cells that have a value; `reason` says why there are none."""
-
-    cells: Mapping[Point, Counts] = field(default_factory=dict)
-    reason: str = ""
-
-
-def counts_of(grid: Grid) -> GridCounts:
-    """`grid_counts` by points, for `assessment/answers` alone: it goes with them."""
-    counts, reason = grid_counts(grid)
-    pairs = zip(grid.keys, counts.tolist(), strict=True)
-    return GridCounts({point: (k, n) for point, (k, n) in pairs if n != UNKNOWN}, reason)
 
 
 def too_large(study: Study) -> bool:

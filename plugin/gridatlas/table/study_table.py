@@ -343,7 +343,8 @@ class Repeats:
 
     Attributes:
         at: The row of each one's cell in the reading's table.
-        levels: By the column that tells rows of a cell apart, the level of each.
+        levels: By the column that tells rows of a cell apart, the level of each; none of rows that
+            nothing tells apart.
         columns: What each says.
     """
 
@@ -448,14 +449,8 @@ class Grid:
         defined = all(levels in self.table.index for levels in of)
         return tuple(Grid(self.study, levels, self.table) for levels in of) if defined else ()
 
-    @property
-    def cells(self) -> list[list[Cell]]:
-        """Its cells, in a row for each level of y, for `assessment/answers` alone."""
-        cells, width = [*self.columns], len(self.study.x.levels)
-        return [cells[start : start + width] for start in range(0, len(cells), width)]
-
     def points(self) -> Iterator[tuple[Level, Level, Cell]]:
-        """Every cell as (level of x, level of y, cell), row by row."""
+        """Every cell as (level of x, level of y, cell), row by row: for scripts of users."""
         return ((x, y, cell) for (x, y), cell in zip(self.places, self.columns, strict=True))
 
     def at(self, **levels: object) -> Cell:

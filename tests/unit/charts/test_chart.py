@@ -13,7 +13,8 @@ from builders import MakeStudy, table
 
 from gridatlas.charts.description import describe_difference, describe_grid
 from gridatlas.charts.draw import draw_difference, draw_values
-from gridatlas.charts.kinds.heatmap import ABSENT, Heatmap, Segment
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import ABSENT, Segment
 from gridatlas.charts.plotting import thinned
 from gridatlas.charts.vegalite import UNPRINTED, specification
 from gridatlas.model.format import format_difference, format_value, value_with_unit

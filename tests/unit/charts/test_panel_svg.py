@@ -10,7 +10,8 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridatlas.charts.kinds.heatmap import ABSENT, CellMark, Heatmap, Segment
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import ABSENT, CellMark, Segment
 from gridatlas.charts.palette import STEPS, ColourScale
 from gridatlas.charts.panel_svg import panel_svg
 from gridatlas.charts.vegalite import drawable, specification

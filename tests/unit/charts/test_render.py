@@ -26,7 +26,8 @@ from PIL import Image
 from test_plot_drawings import dot_plot, forest, profile
 
 from gridatlas.charts import pool, render
-from gridatlas.charts.kinds.heatmap import CellMark, Heatmap, Segment
+from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.marks import CellMark, Segment
 from gridatlas.charts.palette import ColourScale
 from gridatlas.charts.pool import RenderPool, draw
 from gridatlas.charts.render import Drawable, Drawing, DrawingError, draw_one, recompress_png

@@ -133,6 +133,9 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("mixed.md", "| Model | Piqa | Lambada PPL | Winogrande | Hellaswag |\n|-|-|-|-|-|\n"
          "| a | 63.1% | 30.2 | 50.4% | 28.6% |\n| b | 64.2% | 18.6 | 52.0% | 33.7% |\n",
          {"columns": ["Piqa", "Winogrande", "Hellaswag"], "unit": "%"}),
+        ("sorted.csv", "model,Reading,Sums,Rhymes,Average\n"
+         + "".join(f"m{at},{61 - at}.5,{52 - at}.5,{41 - at}.5,{51 - at}.5\n" for at in range(5)),
+         {"y": "model", "better": "higher"}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from gridatlas.model.format import (
     MINUS,
+    beside,
     between,
     denoised,
     format_difference,
@@ -123,3 +125,12 @@ def test_ends_of_intervals_are_rounded_as_values(make_study: MakeStudy) -> None:
 
 def test_rounding_is_that_of_decimal_arithmetic() -> None:
     assert rounded(Decimal("2.5"), 0) == Decimal("2.5").quantize(Decimal(1), ROUND_HALF_UP) == 3
+
+
+@pytest.mark.parametrize(
+    ("spread", "text"),
+    [("0.40", "± 0.40"), ("1.9409500676618992", "± 1.941"), ("0.0000123456789", "± 0.00001235")],
+)
+def test_computed_spreads_have_four_digits(spread: str, text: str) -> None:
+    cell = SimpleNamespace(value=Decimal(1), spread=Decimal(spread))
+    assert beside(cell) == text  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from builders import MakeStudy, table
 
-from gridatlas.charts.kinds.heatmap import rows_from_top
+from gridatlas.charts.marks import rows_from_top
 from gridatlas.pages.reproduction import command, command_parts, commands, grid_command
 from gridatlas.table.choose import analyse
 from gridatlas.table.study_table import Grid

@@ -158,11 +158,11 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
         html(row).partition("<figcaption>")[2].partition("</figcaption>")[0] for row in rows if row
     ]
     assert captions == [
-        "Mean over four benchmarks with its 95 % interval, for these questions. Band: the interval "
-        "of the highest; the highest of 20 is probably too high.",
-        "Mean Pass@1 (%) by level, less the mean of each benchmark. Grey band: typical 95 % "
-        "interval of one point, for these questions.",
-        "R1-Qwen minus R1-Llama, on average over the cells that both have. Bar: 95 % interval. "
+        "Mean over four benchmarks with its 95 % interval, for these questions. Band: 95 % "
+        "interval of the highest. The top score of 20 is partly luck: expect a little less.",
+        "Mean Pass@1 (%) at each level, from each benchmark&#39;s mean. Grey: how far one point "
+        "may be off (95 %), for these questions.",
+        "R1-Qwen minus R1-Llama, averaged over the settings that both have. Bar: 95 % interval. "
         "Blue: a clear or likely difference, adjusted for the number of tests.",
     ]
 
@@ -217,20 +217,20 @@ DRAWN = {
     "lower is better, over seeds": (
         {**GRID, "seed": ("1", "2", "3")}, loss, SEEDS,
         (20, ["0.2 × 1"], True, "Mean over three seeds with its 95 % interval, for other seeds. "
-         "Band: the interval of the lowest; the lowest of 20 is probably too low. Lower is "
-         "better."),
+         "Band: 95 % interval of the lowest. The lowest of 20 is partly luck: expect a little "
+         "more. Lower is better."),
     ),
     "eight benchmarks, a cell missing": (
         {**GRID, "test": TESTS}, of_30, ITEMS,
         (19, ["0.4 × 16"], True, "Mean over eight benchmarks with its 95 % interval, for these "
-         "questions. Band: the interval of the highest; the highest of 19 is probably too high. "
-         "Left out: 1 setting that some benchmark lacks."),
+         "questions. Band: 95 % interval of the highest. The top score of 19 is partly luck: "
+         "expect a little less. Left out: 1 setting that some benchmark lacks."),
     ),
     "one axis of 40 levels": (
         {"rate": [str(level) for level in range(1, 41)], "depth": ("1",), **ALONE}, layer, N50,
-        (40, ["40"], True, "Each setting with its 95 % interval, for these questions. Band: the "
-         "interval of the highest; the highest of 40 is probably too high. These are the 20 "
-         "highest of 40; the CSV has all."),
+        (40, ["40"], True, "Each setting with its 95 % interval, for these questions. Band: "
+         "95 % interval of the highest. The top score of 40 is partly luck: expect a little less. "
+         "These are the 20 highest of 40; the CSV has all."),
     ),
     "ties": (
         {**GRID, **ALONE},

@@ -106,7 +106,7 @@ def test_one_reading_alone_agrees_with_none(make_study: MakeStudy) -> None:
     study = make_study("reconcile: agreement\n", table("rate,depth,value", "1,1,5"))
     cell = analyse(study).grid().cell("1", "1")
     assert (cell.value, cell.state) == (Decimal(5), "disputed")
-    assert cell.note == "Disputed only for want of a second reading: one reading gives this value."
+    assert cell.note == "One reading only gives this value."
 
 
 def test_a_cell_that_another_reading_has_without_a_value_is_not_alone(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -54,6 +55,16 @@ def test_numbers_come_back_to_the_letter(numbers: list[Decimal | None]) -> None:
 def test_few_numbers_are_kept_otherwise_than_as_a_float_with_decimals() -> None:
     assert [place == ODD for place in Decimals.of(map(Decimal, LETTERS)).places] == [
         *(False, False, False, True, True, False, False, True)
+    ]
+
+
+@given(st.lists(NUMBERS | st.floats(-1e4, 1e4).map(repr).map(Decimal)))
+@example([Decimal("0.1234567890123456789"), Decimal("1E+3")])
+def test_numbers_are_whole_multiples_of_the_last_decimal(numbers: list[Decimal | None]) -> None:
+    units, places = Decimals.of(numbers).units()
+    assert units == [int(Fraction(number or 0) * 10**places) for number in numbers]
+    assert [Fraction(unit, 10**places) for unit in units] == [
+        *map(Fraction, (n or 0 for n in numbers))
     ]
 
 

@@ -102,6 +102,11 @@
       map.rings = Object.fromEntries(RINGS.map((name) => [name, make("g", all, `ga-ring-${name}`)]));
       // White below black: one of them stands out on every fill.
       for (const ring of Object.values(map.rings)) make("rect", ring), make("rect", ring);
+      // Two cells that are compared: the first is A, the other B.
+      for (const name of ["held", "cell"]) {
+        const letter = make("text", map.rings[name]);
+        for (const key of ["dx", "dy"]) letter.setAttribute(key, key === "dx" ? 3 : 12);
+      }
     }
     return map.rings;
   };
@@ -112,6 +117,9 @@
     for (const rect of group.children) {
       for (const key in box) rect.setAttribute(key, box[key]);
     }
+  };
+  const letter = (map, name, text) => {
+    rings(map)[name].lastChild.textContent = text;
   };
   const clear = (map, names) => {
     if (!map.rings) return;
@@ -142,6 +150,7 @@
       if (column < 0 || row < 0) continue;
       ring(map, map === of.map ? "cell" : "linked", column, row, 1, 1);
       if (map !== of.map) continue;
+      letter(map, "cell", held?.isConnected && held !== cell ? "B" : "");
       ring(map, "row", 0, row, map.nx, 1);
       ring(map, "column", column, 0, 1, map.ny);
       const [xs, ys] = map.labels;
@@ -212,6 +221,7 @@
     if (!cell) return;
     const { map, column, row } = place(cell);
     ring(map, "held", column, row, 1, 1);
+    letter(map, "held", "A");
   };
   /** Hold a cell, or show another one compared with it. */
   const compare = (cell, keyed) => {
@@ -307,8 +317,23 @@
       .join(" ");
   const stops = () => [...card.querySelectorAll("button, a, code")];
 
+  /** Where a card has a place of its own: beside the heatmaps, or below one on a narrow page. */
+  const dock = (cell, open) => {
+    const aside = cell.closest(".ga-multiples")?.querySelector(".ga-howto");
+    if (!aside) return null;
+    return matchMedia("(min-width: 1100px)").matches ? aside : open && cell.closest("figure");
+  };
+  const lay = (cell, open) => {
+    const into = dock(cell, open);
+    card.classList.toggle("ga-docked", Boolean(into));
+    if (into) card.removeAttribute("style");
+    if (into?.matches("figure")) card.previousElementSibling === into || into.after(card);
+    else if (card.parentNode !== (into || document.body)) (into || document.body).append(card);
+    put(cell);
+  };
   /** Put the card beside its cell: within the window, where it hides the fewest other cells. */
   const put = (cell) => {
+    if (card.classList.contains("ga-docked")) return;
     card.style.maxHeight = "";
     const of = cell.getBoundingClientRect();
     const plot = mapOf(cell).plot.querySelector("path.background").getBoundingClientRect();
@@ -369,10 +394,9 @@
     shown = cell && { cell, open: Boolean(pinned) };
     card.hidden = !cell;
     if (!cell) return;
-    if (!card.isConnected) document.body.append(card);
     fill(place(cell), shown.open);
     if (shown.open) cell.setAttribute("aria-expanded", "true");
-    put(cell);
+    lay(cell, shown.open);
   };
   /** What follows `#`: where it leads to on the page, and the page's state, `cell=…&show=…`. */
   const parts = () => {
@@ -397,6 +421,7 @@
     pinned = cell;
     draw();
     state("cell", idOf(place(cell)));
+    state("with", held?.isConnected && held !== cell ? idOf(place(held)) : "");
     card.classList.toggle("ga-keyed", keyed);
     card.focus({ preventScroll: true });
   };
@@ -405,7 +430,7 @@
     const cell = pinned;
     const inside = card.contains(document.activeElement);
     pinned = hovered = null;
-    state("cell", "");
+    for (const name of ["cell", "with"]) state(name, "");
     left = at;
     if (cell && inside) cell.focus({ preventScroll: true });
     quiet = focused;
@@ -691,7 +716,7 @@
       }
     }
   });
-  window.addEventListener("resize", () => shown && put(shown.cell));
+  window.addEventListener("resize", () => shown && lay(shown.cell, shown.open));
   window.addEventListener("hashchange", target);
   // The theme would load the page anew for a link within it, and the browser mark nothing.
   document.addEventListener(
@@ -738,8 +763,10 @@
     versions();
     target();
     const open = document.getElementById(asked("cell") || new URLSearchParams(location.search).get("card") || "");
+    const first = document.getElementById(asked("with"));
     if (open && open.matches(CELL)) {
       unfold(open);
+      if (first && first.matches(CELL)) hold(first);
       pin(open, false);
     }
   };
