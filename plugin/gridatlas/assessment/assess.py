@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 
 from gridatlas.assessment.uncertainty import (
-    Default,
-    Defaults,
     DifferenceUncertainty,
     GridUncertainty,
     PooledChiSquared,
@@ -111,7 +109,6 @@ def _packed(uncertainty: Uncertainty) -> dict[str, Content]:
             | {"significant": [[*point, higher] for point, higher in tests.significant.items()]}
             for key, tests in uncertainty.differences.items()
         },
-        "defaults": {key: asdict(default) for key, default in uncertainty.defaults.items()},
         "pooled": asdict(uncertainty.pooled) if uncertainty.pooled else None,
     }
     return {"json": json.dumps(content), "arrays": arrays.getvalue()}
@@ -128,10 +125,6 @@ def _unpacked(entry: Mapping[str, Content]) -> Uncertainty:
             for at, (key, scalars) in enumerate(content["grids"].items())
         },
         {key: _difference(entry) for key, entry in content["differences"].items()},
-        {
-            key: Defaults(**entry | {"rows": tuple(Default(**row) for row in entry["rows"])})
-            for key, entry in content["defaults"].items()
-        },
         PooledChiSquared(**content["pooled"]) if content["pooled"] else None,
     )
 

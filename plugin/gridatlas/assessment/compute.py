@@ -5,7 +5,6 @@ Imports scipy; `uncertainty` calls it only for what it doesn't have from a build
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
@@ -17,8 +16,6 @@ from gridatlas.assessment.evidence import ITEMS, TRIALS, Evidence, gather_eviden
 from gridatlas.assessment.uncertainty import (
     ALPHA,
     UNTESTED,
-    Default,
-    Defaults,
     DifferenceUncertainty,
     Ends,
     GridUncertainty,
@@ -29,8 +26,7 @@ from gridatlas.assessment.uncertainty import (
 )
 from gridatlas.model.study import Levels
 from gridatlas.statistics.best_set import best_set, best_set_paired
-from gridatlas.statistics.defaults import good_default
-from gridatlas.statistics.differences import difference, holm, homogeneity, main_effect, total
+from gridatlas.statistics.differences import difference, holm, homogeneity, total
 from gridatlas.statistics.estimates import Floats, Spread, design_effect, welch
 from gridatlas.statistics.paired import paired_p
 from gridatlas.table.coded import Rows
@@ -38,7 +34,6 @@ from gridatlas.table.differences import Difference, differences
 from gridatlas.table.grids import Results
 from gridatlas.table.items import (
     AGGREGATE,
-    REPEATED,
     all_paired,
     grid_counts,
     items_of,
@@ -60,8 +55,6 @@ REPEATS = 3
 """Repeats of the experiment from which their mean has an interval."""
 NO_DIRECTION = "nothing says which values are better"
 """Why no cell is tested of being the best, where a metric has no `better`."""
-SETTINGS_UP_TO = 2_500
-"""Settings up to which mean ranks are computed; permutations of more take too long."""
 
 Counts = tuple[Ints, str]
 """Successes and trials of the cells of a grid by (cell, 2), and why they aren't known."""
@@ -88,7 +81,6 @@ def compute(results: Results) -> Uncertainty:
     return Uncertainty(
         {key_of_levels(levels): found for levels, found in grids.items()},
         compared,
-        _defaults(results, counts),
         _pooled(counts.values()),
     )
 
@@ -225,7 +217,6 @@ def _tests(
     may_be_best = np.full(len(counts), UNTESTED, np.int8)
     may_be_best[rows] = 0
     may_be_best[rows[[*chosen.indices]]] = 1
-    table = np.arange(len(counts)).reshape(len(study.y.levels), -1)
     return replace(
         untested,
         may_be_best=may_be_best,
@@ -237,10 +228,6 @@ def _tests(
         chi2=chi.chi2 if chi else None,
         df=chi.df if chi else None,
         p=chi.p if chi else None,
-        alike=chi is not None
-        and chi.p > ALPHA
-        and len(chosen.indices) == len(rows)
-        and not any(_differ_along(lines, given, effects) for lines in (table.T, table)),
         paired=paired,
         same_items=same_items(grid, shares),
     )
@@ -253,16 +240,6 @@ def _pairs(counts: Ints) -> list[tuple[int, int] | None]:
 
 def _at(given: Sequence[Item], rows: Rows) -> list[Item]:
     return [given[row] for row in rows.tolist()]
-
-
-def _differ_along(
-    lines: Rows, counts: Sequence[tuple[int, int] | None], effects: Sequence[float]
-) -> bool:
-    """Whether the levels of an axis differ, summed over the other; `lines` are their cells."""
-    found = main_effect(
-        [_at(counts, line) for line in lines], [_at(effects, line) for line in lines]
-    )
-    return found is not None and found.p <= ALPHA
 
 
 def _pooled(grids: Iterable[Counts]) -> PooledChiSquared | None:
@@ -343,50 +320,3 @@ def _unpaired(
         for p, (a, b), spread2, spread1 in zip(ps, pairs, spreads2, spreads1, strict=True)
     ]
     return larger, f"{name} and Welch's t tests of the standard errors, whichever p is larger"
-
-
-def _defaults(results: Results, counts: Mapping[Levels, Counts]) -> dict[str, Defaults]:
-    """By the levels of the other facets: every setting over the levels of one facet.
-
-    The facet is the one whose levels hold the items, such as the benchmark.
-    """
-    study = results.study
-    if study.trials is None or study.metric.better is None:
-        return {}
-    index = [facet.id for facet in study.facets].index(study.trials.items)
-    groups: dict[Levels, list[Grid]] = {}
-    for levels, grid in results.grids.items():
-        if not grid.aggregate and counts[levels][1] in ("", REPEATED):
-            groups.setdefault((*levels[:index], *levels[index + 1 :]), []).append(grid)
-    others = [facet.id for facet in study.facets if facet.id != study.trials.items]
-    found = {
-        json.dumps([*others, *key] if len(key) == 1 else list(key)): _default(group, counts)
-        for key, group in groups.items()
-    }
-    return {name: defaults for name, defaults in found.items() if defaults is not None}
-
-
-def _default(group: Sequence[Grid], counts: Mapping[Levels, Counts]) -> Defaults | None:
-    """The standing of all settings over some grids; None where there is nothing to compare."""
-    if len(group) < 2:
-        return None
-    if any(counts[grid.levels][1] for grid in group):
-        return Defaults(len(group), reason=REPEATED)
-    tables = np.stack([counts[grid.levels][0] for grid in group])
-    rows = np.flatnonzero((tables[..., 1] != UNKNOWN).all(axis=0))
-    if len(rows) < 2:
-        return None
-    if len(rows) > SETTINGS_UP_TO:
-        reason = f"mean ranks are not computed above {SETTINGS_UP_TO:,} settings"
-        return Defaults(len(group), reason=reason)
-    study = group[0].study
-    scale = share_scale(study) or 1
-    standing = good_default(tables[:, rows].tolist(), study.metric.better or "higher")
-    ordered = sorted(
-        zip(_at(group[0].keys, rows), standing.settings, strict=True),
-        key=lambda pair: (pair[1].rank, pair[1].regret),
-    )
-    settings = tuple(
-        Default(*point, setting.rank, setting.regret * scale) for point, setting in ordered
-    )
-    return Defaults(len(group), settings, standing.alike_regret * scale, standing.p)

@@ -65,9 +65,6 @@ class GridUncertainty:
         same_items: Whether all cells were asked the same items; None where unknown.
         level: One-sided level at which a cell leaves the set for the best.
         chi2, df, p: Pearson's χ² test that all cells have the same share; None where untested.
-        alike: Whether no test finds a difference among its cells, rows or columns: each cell
-            may be the best, and neither all cells nor the sums along an axis differ; False where
-            that isn't tested.
         paired: Whether cells are tested against one another item by item.
     """
 
@@ -89,7 +86,6 @@ class GridUncertainty:
     chi2: float | None = None
     df: int | None = None
     p: float | None = None
-    alike: bool = False
     paired: bool = False
     basis: Basis = ""
     replicates: int | None = None
@@ -166,39 +162,6 @@ class DifferenceUncertainty:
 
 
 @dataclass(frozen=True, slots=True)
-class Default:
-    """How one setting does over all levels of a facet.
-
-    Attributes:
-        rank: Mean rank over the levels, 1 = best.
-        regret: Mean of the best observed minus its value, in the metric's unit.
-    """
-
-    x: str
-    y: str
-    rank: float
-    regret: float
-
-
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """All settings over the levels of one facet, best mean rank first.
-
-    Attributes:
-        over: Number of levels.
-        alike_regret: Mean regret if all settings were alike, in the metric's unit.
-        p: Chance that the best mean rank is as good as this if all settings were alike.
-        reason: Why none of this was computed, where that is so.
-    """
-
-    over: int
-    rows: tuple[Default, ...] = ()
-    alike_regret: float = 0.0
-    p: float = 1.0
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PooledChiSquared:
     """χ² of all grids of a study that have successes and failures, summed.
 
@@ -224,7 +187,6 @@ class Uncertainty:
 
     grids: Mapping[str, GridUncertainty]
     differences: Mapping[str, DifferenceUncertainty]
-    defaults: Mapping[str, Defaults]
     pooled: PooledChiSquared | None = None
 
     def of(self, grid: Grid) -> GridUncertainty:
@@ -234,14 +196,6 @@ class Uncertainty:
     def at(self, levels: Levels) -> GridUncertainty:
         """What is known of the grid at these levels."""
         return self.grids[key_of_levels(levels)]
-
-    def defaults_alone(self) -> Defaults | None:
-        """The standing of all settings in a study without a further facet."""
-        return self.defaults.get(json.dumps([]))
-
-    def defaults_at(self, facet: str, level: str) -> Defaults | None:
-        """The standing of all settings at one level, where no further facet divides it."""
-        return self.defaults.get(json.dumps([facet, level]))
 
     def of_difference(self, difference: Difference) -> DifferenceUncertainty:
         """What is known of a difference."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -67,49 +66,6 @@ def homogeneity(cells: Sequence[Counts | None], effects: Sequence[float] = ()) -
     variance = share * (1 - share)
     chi2 = float(np.sum((k - n * share) ** 2 / n) / variance) if variance > 0 else 0.0
     return _chi_squared(chi2, len(k) - 1)
-
-
-def main_effect(
-    rows: Sequence[Sequence[Counts | None]], effects: Sequence[Sequence[float]] = ()
-) -> ChiSquared | None:
-    """χ² test that the levels of an axis have the same share, summed over the other axis.
-
-    Args:
-        rows: One row per level of the axis; in it one cell per level of the other axis. A level
-            without any data is left out; then each level of the other axis at which a cell is
-            missing, so that the sums are over the same cells.
-        effects: As `homogeneity`, laid out like the rows. A level's is the mean of its cells', each
-            with the weight that it has in the variance of their sum.
-
-    Returns:
-        On (levels − 1) degrees of freedom, as in `homogeneity`; None where fewer than two levels
-        can be compared.
-
-    Raises:
-        ValueError: For impossible counts, or rows of unequal length.
-    """
-    if len({len(row) for row in rows}) > 1:
-        raise ValueError("the rows of a grid are of equal length")
-    with_data = [at for at, row in enumerate(rows) if any(cell is not None for cell in row)]
-    whole = [
-        at
-        for at in range(len(rows[0]) if rows else 0)
-        if with_data and all(rows[row][at] is not None for row in with_data)
-    ]
-    levels = [[cell for at in whole if (cell := rows[row][at]) is not None] for row in with_data]
-    sums = [(sum(k for k, _ in level), sum(n for _, n in level)) for level in levels if level]
-    if not effects:
-        return homogeneity(sums)
-    of = [[effects[row][at] for at in whole] for row in with_data]
-    return homogeneity(sums, [_together(*pair) for pair in zip(levels, of, strict=True) if pair[0]])
-
-
-def _together(cells: Sequence[Counts], effects: Sequence[float]) -> float:
-    """The effect of a sum of cells: that of its variance, to which each adds n × p × (1 − p)."""
-    weights = [k * (n - k) / n for k, n in cells]
-    if not any(weights):
-        return max(effects)
-    return float(sum(map(operator.mul, weights, effects)) / sum(weights))
 
 
 def total(tests: Iterable[ChiSquared]) -> ChiSquared:

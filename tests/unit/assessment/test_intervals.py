@@ -297,21 +297,6 @@ def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy
     assert (uncertainty.basis, uncertainty.reason, cell.may_be_best) == ("trials", "", 1)
 
 
-def test_no_default_is_found_by_trials_of_repeats(make_study: MakeStudy) -> None:
-    more = (
-        "facets: [b]\nroles: {repeat: replicate}\ntrials: {items: b}\n"
-        "factors: {b: {levels: [{id: p, items: 100}, {id: q, items: 50}]}}\n"
-    )
-    rows = [f"{b},{x},1,{v}" for b, x, v in product("pq", (1, 2), (40, 50))]
-    results = analyse(make_study(SHARES + more, table("b,rate,depth,value", *rows)))
-    found = assess(results).defaults_alone()
-    assert found is not None
-    assert (found.over, found.reason) == (
-        2,
-        "each value is a mean of repeats, whose trials are not independent",
-    )
-
-
 def test_levels_with_repeats_are_not_tested_by_their_trials(make_study: MakeStudy) -> None:
     more = "facets: [b]\nroles: {b: choice, repeat: replicate}\n"
     rows = [f"{b},1,1,{v},100" for b, v in product("pq", (40, 50))]
@@ -338,7 +323,7 @@ def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
     assert uncertainty.basis == "stderr"
     assert to_json(grid, uncertainty).count(CELL_METHODS["stderr"]) == 1
     # Over how many items is unknown, and so is whether the cells share them.
-    assert (uncertainty.same_items, uncertainty.p, uncertainty.alike) == (None, None, False)
+    assert (uncertainty.same_items, uncertainty.p) == (None, None)
 
 
 def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:

@@ -324,14 +324,10 @@ def test_statistics_have_limits_that_are_told(
 ) -> None:
     results = _counts(make_study, 6, 5)
     monkeypatch.setattr("gridatlas.assessment.compute.COMPARED_UP_TO", 29)
-    monkeypatch.setattr("gridatlas.assessment.compute.SETTINGS_UP_TO", 29)
     uncertainty = assess(results)
     assert {grid.cells for grid in uncertainty.grids.values()} == {30}
     assert {difference.reason for difference in uncertainty.differences.values()} == {
         "levels are not tested against one another above 29 cells in a grid"
-    }
-    assert {(default.rows, default.reason) for default in uncertainty.defaults.values()} == {
-        ((), "mean ranks are not computed above 29 settings")
     }
     monkeypatch.setattr("gridatlas.table.items.CELLS_UP_TO", 29)
     uncertainty = assess(results)
