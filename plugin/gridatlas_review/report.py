@@ -206,7 +206,8 @@ class Report:
             for row in rows[:NAMED]:
                 title = self.titles.get(row.study, "") if several else ""
                 text = f"{line(title, TITLE)}: {row.text}" if title not in row.text else row.text
-                end = f". Explained: “{row.explained}”" if row.explained else ""
+                told = row.explained in ("", self.rows[0].explained)
+                end = "" if told else f". Explained: “{row.explained}”"
                 found.append((row.mark, text + end))
             if len(rows) > NAMED:
                 more = plural(len(rows) - NAMED, f"more {rows[0].noun}")

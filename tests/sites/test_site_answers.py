@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup, Tag
-from expected import OURS, OURS_PASS_8
+from expected import OURS, OURS_PASS_8, TRAINED
 from site_builds import DYNTS, GRPO, Build, article, text_of
 
-STUDIES = (DYNTS, GRPO, OURS, OURS_PASS_8)
+STUDIES = (DYNTS, GRPO, *TRAINED)
 DYNTS_LEAD = (
     "R1-Qwen likely beats R1-Llama on AIME25 (6.8 points) and GPQA_D (1.7), on these questions"
 )
@@ -33,7 +33,7 @@ LEADS = {
     "all 3 training seeds, but not shown",
     f"studies/{OURS}/temperature/0/": "Greedy: Control is ahead of Before GRPO in all 3 training "
     "seeds, but not shown",
-    f"studies/{OURS_PASS_8}/temperature/1/": "Temperature 1.0: Control and After GRPO likely beat "
+    f"studies/{OURS_PASS_8}/temperature/1/": "Sampled at 1.0: Control and After GRPO likely beat "
     "Before GRPO (+40.7, +35.0 points)",
 }
 KEYS = {"page", "grade", "sentence", "evidence", "p", "population", "assertions"}
@@ -105,10 +105,13 @@ def test_a_page_of_one_seed_asserts_nothing(atlas: Build) -> None:
 
 def test_the_page_of_all_studies_counts_their_grades(atlas: Build) -> None:
     page = article(atlas.page("studies/"))
-    assert text_of(page.h1) == "4 studies: 4 with a likely difference"
+    assert (
+        text_of(page.h1)
+        == "5 studies: 4 with a likely difference and 1 in which none can be tested"
+    )
     assert "nothing is corrected over studies" in text_of(page)
     assert [text_of(heading) for heading in page.select("h2")] == [
-        answers(atlas, study)[0]["sentence"] for study in (OURS, OURS_PASS_8, DYNTS, GRPO)
+        answers(atlas, study)[0]["sentence"] for study in (*TRAINED, DYNTS, GRPO)
     ]
 
 

@@ -95,9 +95,15 @@ def collect(
     if k is not None:
         found, notes = _counted_by_items(found, target, study, k)
         yield from notes
-    for run in found:
-        _check(run, target, study)
-    found = [_named_apart(run, target) for run in found]
+    listed = [_listed(run, target) for run in found]
+    for run, part in zip(found, listed, strict=True):
+        if left_out := len(run.tallies) - len(part.tallies):
+            yield (
+                f"{run.run}: {left_out:,} of {len(run.tallies):,} cells aren't complete, at levels "
+                f"that {target.name}/{STUDY_FILE} doesn't list, and are left out"
+            )
+        _check(part, target, study)
+    found = [_named_apart(run, target) for run in listed]
     lines = _lines(found, target)
     for run in found:
         base = target.folder / RUNS / run.run
@@ -163,18 +169,23 @@ def _counted_by_items(
             )
         measured = run.manifest["study"]
         name = study if measured in same_runs else measured
-        # Of a cell that isn't done nobody knows how many samples its items will have.
-        listed = tuple(
-            tally for tally in by_items.tallies if tally.complete or _listed(tally.cell, target)
-        )
-        counted.append(CollectedRun({**by_items.manifest, "study": name}, listed))
+        counted.append(CollectedRun({**by_items.manifest, "study": name}, by_items.tallies))
     return counted, notes
 
 
-def _listed(cell: Cell, target: _Target) -> bool:
-    """Whether a study whose levels are listed has those of a cell."""
-    found = ((level, _levels(target, factor)) for factor, level in cell)
-    return all(levels is None or level in levels for level, levels in found)
+def _listed(run: CollectedRun, target: _Target) -> CollectedRun:
+    """A run without the cells that aren't complete at levels that the study doesn't list.
+
+    A run may be planned for more than is measured, such as seeds that the time didn't suffice for,
+    and of a cell that isn't done nobody knows how many samples its items will have.
+    """
+
+    def listed(cell: Cell) -> bool:
+        found = ((level, _levels(target, factor)) for factor, level in cell)
+        return all(levels is None or level in levels for level, levels in found)
+
+    tallies = tuple(tally for tally in run.tallies if tally.complete or listed(tally.cell))
+    return CollectedRun(run.manifest, tallies)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
