@@ -14,7 +14,7 @@ STUDIES = (DYNTS, GRPO, *TRAINED)
 DYNTS_LEAD = (
     "R1-Qwen likely beats R1-Llama on AIME25 (6.8 points) and GPQA_D (1.7), on these questions"
 )
-OURS_LEAD = "Control and After GRPO likely beat Before GRPO (+30.8, +26.1 points)"
+OURS_LEAD = "Control and After GRPO likely beat Before GRPO; Control also After GRPO (+4.8 points)"
 LEADS = {
     f"studies/{DYNTS}/": DYNTS_LEAD,
     f"studies/{DYNTS}/model/": DYNTS_LEAD,
@@ -22,8 +22,8 @@ LEADS = {
     f"studies/{DYNTS}/benchmark/aime25/": "AIME25: R1-Qwen beats R1-Llama, by 6.8 points, on these "
     "questions",
     f"studies/{DYNTS}/benchmark/average/": DYNTS_LEAD,
-    f"studies/{GRPO}/setting/before/": "Before GRPO: Score is likely lower at larger number of x's "
-    "digits, in these runs",
+    f"studies/{GRPO}/setting/before/": "Before GRPO: Score is likely lower at a larger number of "
+    "x's digits, in these runs",
     f"studies/{OURS}/": OURS_LEAD,
     f"studies/{OURS}/seed/": OURS_LEAD,
     f"studies/{OURS}/seed/mean/": OURS_LEAD,
