@@ -73,7 +73,7 @@ def _colours(
     if kind == "means":
         yield f"Colour: {heatmaps[0].measure}, one scale for the study."
     elif kind == "values" and scale.falls:
-        yield "Lower is better: darker is better."
+        yield "Lower is better."
     elif kind == "difference" and scale.falls:
         yield "Lower is better."
     if scale.log and kind == "values":
