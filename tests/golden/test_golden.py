@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from golden import PROJECTS, build, read, recorded, recorded_studies, write, wrong
+from grammar import faults
 from site_builds import ROOT, Build, atlas
 
 OURS = "this-repository"
@@ -21,6 +23,7 @@ def test_a_small_site_is_as_recorded(
 ) -> None:
     """Python orders sets anew in each process, so that runs compare orders, too."""
     site = built(name, tmp_path / "site")
+    assert faults(site.files()) == []
     found = recorded(site.files())
     if request.config.getoption("--update"):
         again = built(name, tmp_path / "again", PYTHONHASHSEED="1")
@@ -39,10 +42,34 @@ def test_this_repositorys_studies_are_as_recorded(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> None:
     site = atlas(tmp_path_factory.getbasetemp())
+    assert faults(site.files()) == []
     found = recorded_studies(site.files())
     if request.config.getoption("--update"):
         write(OURS, found)
     assert wrong(OURS, found, site.files(), KEPT / OURS) == ""
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "fault"),
+    [
+        ('data-mark="outline"', 'data-mark="ring"', "the legend has"),
+        ("Full colour and bold: beyond", "Within", "speaks of chance|faded elements"),
+        (
+            'class="mark-symbol role-mark best_marks',
+            'class="mark-symbol role-mark kept_marks',
+            "the",
+        ),
+        ('<p class="ga-multiples-caption">', "<p>May be chance. ", "speaks of chance"),
+    ],
+)
+def test_a_picture_that_says_another_thing_than_its_legend_is_found(
+    was: str, becomes: str, fault: str, tmp_path: Path
+) -> None:
+    files = {
+        path: content.replace(was.encode(), becomes.encode())
+        for path, content in built("shapes", tmp_path / "site").files().items()
+    }
+    assert re.search(fault, "\n".join(faults(files)))
 
 
 def test_nothing_is_recorded_of_sites_that_are_no_more() -> None:
