@@ -188,7 +188,7 @@ SAMPLES = 8
 MEASURED = {
     "digits-pass-1": (3 * 3 * 3 * 6 * 6, ALL, SAMPLES, None),
     "digits-pass-8": (3 * 2 * 3 * 6 * 6, ALL, SAMPLES, SAMPLES),
-    "digits-rollout-temperature": (4 * 2 * 2 * 10 * 10, ("0", "1"), 4, None),
+    "digits-rollout-temperature": (4 * 2 * 3 * 10 * 10, ("0", "1"), 4, None),
 }
 """Cells of each study; temperatures and samples of its run, and of how many one right is enough."""
 

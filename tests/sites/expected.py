@@ -42,7 +42,7 @@ TRAINED = {
             "supervised": "Supervised control",
         },
         {"0": "Greedy", "1": "Sampled at 1.0"},
-        {key: SEEDS[key] for key in ("1", "2", "mean")},
+        SEEDS,
     ),
 }
 """Trainings, evaluation temperatures and training seeds of our studies."""

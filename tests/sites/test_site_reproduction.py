@@ -183,7 +183,7 @@ OURS_AND_CELLS = {
     ),
     ROLLOUTS: (
         "Digits after GRPO at two rollout temperatures: our own runs",
-        1600,
+        2400,
         f"--study {ROLLOUTS} --seed 3757731083 ",
         "0",
     ),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
 from gridatlas.data.tables import guarded, read_table
-from gridatlas.data.text import NAMEABLE, outside, read_text, unnameable
+from gridatlas.data.text import NAMEABLE, outside, unnameable
 from gridatlas.model.format import format_value
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
@@ -129,23 +129,17 @@ def _named_apart(run: CollectedRun, target: _Target) -> CollectedRun:
 
 def _complete_cells(run: str, target: _Target) -> set[Cell]:
     """The cells that a run's manifest in the study calls complete; none where there is none."""
-    path = target.folder / RUNS / f"{run}.json"
-    if not path.exists():
-        return set()
-    text, problems = read_text(path, f"{target.name}/{RUNS}/{path.name}", target.folder)
-    if text is None:
+    for file in target.source.runs.runs:
+        if file.manifest.run == run:
+            cells = file.manifest.cells
+            return {cell_of(cell.levels) for cell in cells if cell.done >= cell.of}
+    if (target.folder / RUNS / f"{run}.json").exists():
         raise CannotRun(
-            "\n".join(map(str, problems)), "a file that this command wrote", "remove it"
-        )
-    try:
-        cells = json.loads(text)["cells"]
-        return {cell_of(cell["levels"].items()) for cell in cells if cell["done"] >= cell["of"]}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CannotRun(
-            f"{target.name}/{RUNS}/{path.name} is no manifest of a run: {error!r}",
+            f"{target.name}/{RUNS}/{run}.json is no manifest of a run",
             "a file that this command wrote",
             "remove it, and collect its run again",
-        ) from error
+        )
+    return set()
 
 
 def _counted_by_items(
@@ -193,14 +187,10 @@ def _listed(run: CollectedRun, target: _Target) -> CollectedRun:
 
 def _target(data: Path, study: str, reading: str) -> _Target:
     folder, name = data / study, f"{data.as_posix()}/{study}"
-    if not _ID.fullmatch(reading):
-        raise WrongUsage(
-            f"the reading's id {quote(reading)}",
-            "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
-            "correct --reading",
-        )
-    if unnameable(reading):
-        raise WrongUsage(f"the reading's id {quote(reading)}", NAMEABLE, "correct --reading")
+    form = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
+    for wrong, expected in ((not _ID.fullmatch(reading), form), (unnameable(reading), NAMEABLE)):
+        if wrong:
+            raise WrongUsage(f"the reading's id {quote(reading)}", expected, "correct --reading")
     if not (folder / STUDY_FILE).is_file():
         studies = [path.parent.name for path in data.glob(f"*/{STUDY_FILE}")]
         near = nearest(study, studies)
