@@ -115,7 +115,7 @@ def of_one_unit(
     usual = next(iter(Counter(own.values()).most_common(1)), ("", 0))[0]
     sizes = next((sizes for sizes in _SIZES.values() if usual in sizes), {})
     bare = (texts for name, texts in columns.items() if name not in own)
-    if any(map(looks_like_number, chain.from_iterable(bare))):
+    if not own or any(map(looks_like_number, chain.from_iterable(bare))):
         return columns, ""
     if not all(unit in sizes for unit in own.values()):
         return columns, usual if {*own.values()} == {usual} else ""

@@ -150,6 +150,9 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
             f"{at},{'ab'[at % 2]},{minute} min,{70 + at * minute % 13}\n"
             for at in range(8) for minute in (1, 15, 30)),
          {"metric": "pulse", "repeats": ["id"], "facets": []}),
+        ("tasks.md", "| Task/Metric | a-7b | b-7b | c-7b |\n|-|-|-|-|\n" + "".join(
+            f"| t{at}/acc | 0.{at}1 | 0.{at}2 | 0.{at}3 |\n" for at in range(1, 9))
+         + "| Average | 0.45 | 0.55 | 0.65 |\n", {"cells": 24}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -186,6 +189,11 @@ def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow() -> None:
         "batch_size": ("16", "32", "16", "32"),
         "acc": ("0.5", "0.6", "", ""),
     }
+
+
+def test_headings_with_gaps_alone_have_no_unit(tmp_path: Path) -> None:
+    answer = proposed(tmp_path, "t.csv", "model,task,1,2\na,x,-,-\na,y,-,-\nb,x,-,-\nb,y,-,-\n")
+    assert "refused" in answer or answer["unit"] == ""
 
 
 def test_measured_numbers_are_no_axis(tmp_path: Path) -> None:
