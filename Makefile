@@ -26,7 +26,7 @@ endif
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help site site-zensical serve links test golden test-reproduce test-versions soak check format package lock reference vega \
+.PHONY: release-check help site site-zensical serve links test golden test-reproduce test-versions soak check format package lock reference vega \
 	screenshots bench lighthouse clean
 # Two installations into one .venv would get in each other's way.
 .NOTPARALLEL:
@@ -103,6 +103,9 @@ format: $(VENV)/.installed-check ## Format the code, fix what can be fixed, and 
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 	$(BIN)/python tools/ratchet.py --lower
+
+release-check: ## Say what a tag of this version would publish, or what is missing for it
+	$(PYTHON) .github/scripts/release_notes.py --check
 
 package: export PYTHON := $(PYTHON)
 package: $(VENV)/.installed-package ## Build wheel and sdist into dist/, and a site with each

@@ -4,7 +4,9 @@
   python tools/simulate_answers.py                      all kinds, 200 studies each
   python tools/simulate_answers.py -n 60 --only seeds   some of them
   python tools/simulate_answers.py --planted            planted effects
-  python tools/simulate_answers.py --random -n 2000     random designs; with --planted with effects
+  python tools/simulate_answers.py --random -n 3000     random designs; with --planted with effects
+
+With `--into FILE` the table also takes the place of that of the same options in a page.
 
 A study is drawn by the generator of its kind, from a seed of its own. Nothing differs in those of
 `NULL`: any assertion is false. Those of `PLANTED` have one effect.
@@ -17,11 +19,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -477,7 +481,7 @@ def random_design(label: str, number: int, *, planted: bool) -> tuple[bool, ...]
 
 def percent(count: int, total: int) -> str:
     interval = wilson(count, total)
-    return f"{100 * count / total:5.1f} ({100 * interval.low:.1f}–{100 * interval.high:.1f})"
+    return f"{100 * count / total:.1f} ({100 * interval.low:.1f}–{100 * interval.high:.1f})"
 
 
 def main() -> None:
@@ -488,26 +492,36 @@ def main() -> None:
     parser.add_argument("--only", default="", help="kinds whose name has this")
     parser.add_argument("--planted", action="store_true", help="planted effects")
     parser.add_argument("--random", action="store_true", help="random designs instead of kinds")
+    parser.add_argument("--into", type=Path, help="a page with the table of these options")
     options = parser.parse_args()
     kinds = [label for label in (PLANTED if options.planted else NULL) if options.only in label]
     judge: Callable[..., tuple[bool, ...]] = found if options.planted else false_pages
     if options.random:
         kinds, judge = ["random designs"], partial(random_design, planted=options.planted)
     heading = "asserted | named | part | wrong" if judge is found else "front | clear | any page"
-    print(f"| kind | {heading} |\n|---|{'---:|' * (heading.count('|') + 1)}", flush=True)
+    lines = [f"| kind | {heading} |", f"|---|{'---:|' * (heading.count('|') + 1)}"]
+    print(*lines, sep="\n", flush=True)
     totals: Counter[int] = Counter()
     with ProcessPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         for label in kinds:
             rows = list(pool.map(partial(judge, label), range(options.n), chunksize=10))
             sums = [sum(column) for column in zip(*rows, strict=True)]
             totals.update(dict(enumerate(sums)))
-            spec = f" | {PLANTED[label][2]}" if judge is found else ""
-            print(
-                f"| {label} | {' | '.join(percent(count, len(rows)) for count in sums)}{spec} |",
-                flush=True,
-            )
+            lines.append(f"| {label} | {' | '.join(percent(count, len(rows)) for count in sums)} |")
+            print(lines[-1], flush=True)
     every = options.n * len(kinds)
-    print(f"| **all** | {' | '.join(percent(totals[place], every) for place in sorted(totals))} |")
+    total = " | ".join(percent(totals[place], every) for place in sorted(totals))
+    lines.append(f"| **all {every:,}** | {total} |")
+    print(lines[-1])
+    if options.into:
+        words = "--random " * options.random + "--planted " * options.planted
+        mark = f"<!-- {words}-n {options.n} {options.only}".rstrip() + " -->\n"
+        block = re.compile(re.escape(mark) + r".*?(?=<!-- end -->)", re.DOTALL)
+        table = "\n".join([mark, *lines, "", ""])
+        page, put = block.subn(lambda _: table, options.into.read_text("utf-8"))
+        if not put:
+            parser.error(f"{options.into} has no line {mark.strip()}")
+        options.into.write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

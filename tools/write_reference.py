@@ -26,7 +26,10 @@ from gridatlas.model.limits import Limits
 from gridatlas.model.schema import Identifier
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ("data-format.md", "problems.md", "options.md", "commands.md", "claims.md", "trust.md")
+PAGES = (
+    "data-format.md", "problems.md", "options.md", "commands.md", "claims.md", "trust.md",
+    "../benchmarks/answers.md",
+)  # fmt: skip
 
 ANCHORS = {
     "Source": "[source](#source)",
@@ -205,6 +208,28 @@ def checks() -> str:
     )
 
 
+SIMULATED = {
+    "-n 200": "studies of 55 kinds in which nothing differs",
+    "--random -n 3000": "studies of random designs in which nothing differs",
+    "--random --planted -n 3000": "studies of random designs with effects",
+}
+"""The tables of `simulate_answers.py` by their options, and what was drawn."""
+
+
+def rates() -> str:
+    """How often answers were wrong in simulations, from the tables that these wrote."""
+    page = (DOCS.parent / "benchmarks" / "answers.md").read_text("utf-8")
+    lines = ["| Simulated | Number | False front page | Without *likely* | False on any page |"]
+    lines.append("|---|---:|---:|---:|---:|")
+    for options, drawn in SIMULATED.items():
+        table = page.partition(f"<!-- {options} -->")[2].partition("<!-- end -->")[0]
+        found = re.search(r"\*\*all (\S+)\*\* \| (.*) \|", table)
+        if found is None:
+            sys.exit(f"benchmarks/answers.md: no row of all studies below <!-- {options} -->")
+        lines.append(f"| {drawn} | {found[1]} | {found[2]} |")
+    return "\n".join(lines)
+
+
 # --- pages --------------------------------------------------------------------------------------
 
 PARTS: Mapping[str, Callable[..., str]] = {
@@ -215,6 +240,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
     "names": names,
     "problems": problems,
     "checks": checks,
+    "rates": rates,
 }
 MARK = re.compile(r"<!--code: (\w+)(?: (\w+))?-->\n.*?<!--/code-->", re.DOTALL)
 

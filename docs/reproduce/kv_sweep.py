@@ -107,7 +107,9 @@
 # ///
 
 from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import get_args
 
 import click
 
@@ -124,17 +126,13 @@ from gridatlas_reproduce.kv.options import (
     BatchOptions,
     batch_options,
     dtype_option,
-    exact_ratios,
     model_option,
     model_revision_option,
     profile_option,
-    protect_option,
-    trigger_option,
 )
 from gridatlas_reproduce.kv.predictor import about_predictor, find_predictor
 from gridatlas_reproduce.kv.questions import BENCHMARKS, Data, Question, load_benchmark, read_jsonl
-from gridatlas_reproduce.kv.sampling import Sampling
-from gridatlas_reproduce.kv.selection import NAMES
+from gridatlas_reproduce.kv.selection import NAMES, Protect, Sampling
 from gridatlas_reproduce.kv.sweep import RATIOS, WINDOWS, Sweep, deviations_of, question_of
 from gridatlas_reproduce.kv.vllm import VllmFactory, vllm_settings
 from gridatlas_reproduce.kv.work import SweepFactory
@@ -165,6 +163,16 @@ def questions_for(benchmark: str, data: Path | None, revision: str | None) -> Da
             "leave --data-revision out",
         )
     return read_jsonl(data)
+
+
+def exact_ratios(
+    context: click.Context, option: click.Parameter, values: tuple[str, ...]
+) -> tuple[Decimal, ...]:
+    """Ratios as exact decimal numbers, without the zeros at their ends."""
+    try:
+        return tuple(Decimal(value).normalize() for value in values)
+    except InvalidOperation as error:
+        raise click.BadParameter("write it as 0.1") from error
 
 
 def predictor_for(
@@ -283,7 +291,13 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
     callback=exact_ratios,
     help=f"May be given several times. [default: {', '.join(map(str, RATIOS))}]",
 )
-@trigger_option
+@click.option(
+    "--trigger",
+    type=click.IntRange(min=1),
+    default=5001,
+    show_default=True,
+    help="Tokens in the cache at which it is pruned.",
+)
 @click.option(
     "--samples",
     type=click.IntRange(min=1),
@@ -298,7 +312,14 @@ def number_of_questions(benchmark: str, data: Path | None) -> int:
     show_default=True,
     help="Of one answer.",
 )
-@protect_option
+@click.option(
+    "--protect-question",
+    "protect",
+    type=click.Choice(get_args(Protect)),
+    default="tie",
+    show_default=True,
+    help="Whether the prompt competes for the places that a prune leaves (tie, as published).",
+)
 @profile_option
 @dtype_option
 @click.option(

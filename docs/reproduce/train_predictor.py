@@ -85,10 +85,18 @@ from gridatlas_reproduce.kv.options import (
     model_revision_option,
     profile_option,
 )
-from gridatlas_reproduce.kv.predictor import PredictorSize, save_predictor
+from gridatlas_reproduce.kv.predictor import (
+    PredictorSize,
+    Training,
+    is_of_vllm,
+    labels_of,
+    save_predictor,
+    traces_of_file,
+    traces_of_run,
+    traces_of_vllm,
+    train,
+)
 from gridatlas_reproduce.kv.questions import read_jsonl
-from gridatlas_reproduce.kv.traces import is_of_vllm, traces_of_file, traces_of_run, traces_of_vllm
-from gridatlas_reproduce.kv.training import Training, labels_of, train
 from gridatlas_reproduce.runner.devices import choose_device
 from gridatlas_reproduce.runner.files import digest
 from gridatlas_reproduce.runner.runs import environment, utc_now

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from gridatlas_import.columns import Column, determines, plain_name
 from gridatlas_import.kinds import KindOfColumn
+from gridatlas_import.metric import last_part
 from gridatlas_import.numerals import plain
 from gridatlas_import.vocabulary import OUTCOMES, RESULTS, SD_WORDS, SPREADS
 
@@ -30,7 +31,15 @@ def choose_metric(
     if not results:
         return None if unclear_outcome(columns) else _by_counting(columns, kinds, able)
 
-    def order(name: str) -> tuple[bool, bool, bool, bool, int, bool, bool, int]:
+    named = {
+        plain_name(level)
+        for name, column in columns.items()
+        if {"metric", "objective", "monitor"} & {*plain_name(name).split("_")}
+        for level in column.distinct[:2]
+        if len(column.distinct) == 1 and not column.is_metric_like
+    }
+
+    def order(name: str) -> tuple[bool, bool, bool, bool, bool, int, bool, bool, int]:
         called, kind = plain_name(name), kinds[name].kind
         rank = 0 if kind == "outcome" else RESULTS.index(kind)
         if called in ("mean", "avg", "average"):
@@ -39,6 +48,7 @@ def choose_metric(
             rank = len(RESULTS)  # a time is rather a result than numbers that repeat
         return (
             not _as_full_as_any(columns, results, name, Decimal("0.25")),
+            plain_name(last_part(name)) not in named,  # as the file itself says
             bool(_ONE_OF_SEVERAL.search(called)),
             bool(_TRAINING.search(called)) and kind != "performance",
             bool(_CHOSEN_BY.search(called)) and any(map(_tested, results)),

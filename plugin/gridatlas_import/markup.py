@@ -54,7 +54,7 @@ def without_latex(text: str) -> str:
     return " ".join(text.replace("---", "-").replace("--", "-").split())
 
 
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
 _FOOTNOTE = re.compile(
     r"\s*\[\^[^\]\s]{1,20}\]|<sup>\s*(?:<[^<>]*>\s*)*[\d†‡§*a-h, ]{1,4}\s*(?:<[^<>]*>\s*)*</sup>"
 )

@@ -193,6 +193,8 @@ def last_part(name: str) -> str:
 
 
 def _title(name: str, unit: str) -> str:
+    if UNIT.fullmatch(name.strip()):
+        return "Throughput" if "/s" in name else "Time" if direction_of("", unit)[0] else name
     name = last_part(name)
     common = _NAMES.get(name.strip().lower())
     if common:

@@ -12,7 +12,7 @@ from gridatlas_import.rows import CannotImport
 
 DecimalMark = Literal["point", "comma"]
 
-_ABSENT = "- – — . .. ? n/a na n.a. #n/a #na nan -nan none null nil <na> missing tbd"
+_ABSENT = "- – — . .. ? † ‡ n/a na n.a. #n/a #na nan -nan none null nil <na> missing tbd"
 ABSENT = frozenset(_ABSENT.split())
 """Texts (in lower case) that stand where there is no value; nothing at all is one, too."""
 STATES_IN_WORDS: dict[str, State] = {

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from itertools import chain
 from statistics import median
 
 from gridatlas.model.problems import join_names
@@ -17,6 +18,7 @@ from gridatlas_import.numerals import (
     looks_like_number,
     number_text,
     plain,
+    without_margin,
 )
 from gridatlas_import.rows import RawTable, Reported
 from gridatlas_import.vocabulary import UNIT
@@ -103,6 +105,34 @@ def in_one_unit(table: RawTable) -> RawTable:
         units[name] = unit
         notes += [f"{name}: {note}"] if note else []
     return replace(table, columns=columns, units=units, notes=tuple(notes))
+
+
+def of_one_unit(
+    columns: Mapping[str, Sequence[str]], units: Mapping[str, str]
+) -> tuple[Mapping[str, Sequence[str]], str]:
+    """Columns of numbers in the unit that most of them have; as they are where that can't be."""
+    own = {name: units[name] for name in columns if units.get(name)}
+    usual = next(iter(Counter(own.values()).most_common(1)), ("", 0))[0]
+    sizes = next((sizes for sizes in _SIZES.values() if usual in sizes), {})
+    bare = (texts for name, texts in columns.items() if name not in own)
+    if not own or any(map(looks_like_number, chain.from_iterable(bare))):
+        return columns, ""
+    if not all(unit in sizes for unit in own.values()):
+        return columns, usual if {*own.values()} == {usual} else ""
+    found = {}
+    for name, texts in columns.items():
+        factor = sizes[own.get(name, usual)] / sizes[usual]
+        new = {text: _times(text, factor) for text in {*texts}} if factor != 1 else {}
+        found[name] = [new.get(text, text) for text in texts]
+    return found, usual
+
+
+def _times(text: str, factor: Decimal) -> str:
+    """A number, also one with a margin, in another unit; other texts as they are."""
+    parts = [number_text(part, "point") for part in without_margin(text) if part]
+    if not parts or None in parts:
+        return text
+    return " ± ".join(_text(Decimal(part or 0) * factor) for part in parts)
 
 
 def _with_own_units(table: RawTable) -> RawTable:

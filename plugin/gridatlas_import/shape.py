@@ -39,6 +39,8 @@ _NUMBER_HEADING = re.compile(
 """Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
 MANY_ROWS = 6
+MANY_OF_ONE = 3
+"""Headings of one unit from which on they are levels, whatever stands beside them."""
 SURE = 2.5
 """Points from which on headings are levels."""
 POSSIBLE = 2.0
@@ -322,7 +324,7 @@ def _of_one_unit(core: Sequence[str], units: Mapping[str, str]) -> list[str]:
     named = [units[name] for name in core if units[name]]
     unit = max(named, key=named.count, default="")
     found = [name for name in core if unit and units[name] == unit]
-    return found if len(found) * 2 > len(core) else []
+    return found if len(found) * 2 > len(core) or len(found) >= MANY_OF_ONE else []
 
 
 def _of_one_scale(

@@ -105,7 +105,7 @@ def _without_rows_that_are_none(table: RawTable) -> RawTable:
         texts = table.columns[name]
         sums = [*_rows_of(filter(_SUM.fullmatch, {*texts}), texts)]
         few = len(sums) <= _MOST * len(texts) or (len(sums) == 1 and len(texts) > 2)
-        if few and not _OF_STATISTICS.search(plain_name(name)):
+        if few and not (len({*texts}) <= 6 and _OF_STATISTICS.search(plain_name(name))):
             why |= {row: f"sums up others: {quote(texts[row], 60)}" for row in sums}
     if not why:
         return table

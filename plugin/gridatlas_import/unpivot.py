@@ -12,6 +12,7 @@ from gridatlas_import.columns import plain_name
 from gridatlas_import.markup import without_latex
 from gridatlas_import.metric import unit_in_name
 from gridatlas_import.numerals import looks_like_number
+from gridatlas_import.quantities import of_one_unit
 from gridatlas_import.rows import CannotImport, RawTable
 from gridatlas_import.shape import WideForm, setting_of, wide_form
 from gridatlas_import.tidy import labels
@@ -96,9 +97,9 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     else:
         columns[called] = texts * number
     values = VALUE if VALUE not in columns else f"{VALUE}_2"
-    given = {table.units.get(level) or unit_in_name(level)[1] for level in levels}
-    unit = given.pop() if len(given) == 1 else ""
-    cells = zip(*(table.columns[level] for level in levels), strict=True)
+    units = {level: table.units.get(level) or unit_in_name(level)[1] for level in levels}
+    found, unit = of_one_unit({level: table.columns[level] for level in levels}, units)
+    cells = zip(*found.values(), strict=True)
     columns[values] = [*chain.from_iterable(cells)]
     long_table = replace(
         table,

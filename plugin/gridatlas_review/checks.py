@@ -229,13 +229,14 @@ def _lost_checks(study: StudyChanges) -> Iterator[Row]:
         for place, _, now in change.values
         if now is None
     }
+    readings = study.base.study.readings
     for lost in study.lost_checks:
         # New rows and columns may be tested in part.
         heads = map(study.match.head_levels, lost.grids)
         if widened or all((lost.reading, levels) in others for levels in heads):
             continue
-        name = reading_name(study.base.study, lost.reading)
-        text = f"The check {all_checks()[lost.kind].title} no longer runs on {name}"
+        on = f" on {reading_name(study.base.study, lost.reading)}" if len(readings) > 1 else ""
+        text = f"The check “{all_checks()[lost.kind].title}” no longer runs{on}"
         where = truncate((grid_name(study.base.study, at) for at in lost.grids), NAMED)
         yield row("removed", BAD, study.id, text, "lost check", "checks", details=[where])
 

@@ -136,5 +136,9 @@ def _with_grids(lead: Lead, study: StudyChanges, room: int) -> tuple[Lead, int]:
 
 def several_changed(study: StudyChanges) -> list[GridChange]:
     """The grids with more than one changed value: of a single one the table says all."""
-    found = [grid for grid in study.grids.changed if len(grid.cells) > 1]
+    found = [
+        grid
+        for grid in study.grids.changed
+        if sum(cell.kind != "trials" for cell in grid.cells) > 1
+    ]
     return sorted(found, key=lambda grid: (grid.new.computed, -len(grid.cells)))

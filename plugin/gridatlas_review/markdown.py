@@ -34,7 +34,7 @@ def to_markdown(report: Report, url: str = "", limit: int = MARKDOWN_LIMIT) -> s
     parts += [part for lead in report.leads for part in _lead(lead, base)]
     if report.more:
         parts.append(f"{_begun(escaped(report.more))}\n")
-    names = report.titles if len(report.titles) > 1 else {}
+    names = report.titles if report.several else {}
     written = [_entries(section, names) for section in report.sections]
     folds = [_summary(section) for section in report.sections]
     # Each section may need its line "and N more", and its end.

@@ -57,7 +57,7 @@ def changes_document(report: Report, url: str = "") -> str:
 def section_context(report: Report) -> dict[str, Any]:
     """What the templates of sections take: how entries stand together, and studies' titles."""
     return {
-        "several": len(report.titles) > 1,
+        "several": report.several,
         "titles": report.titles,
         "by_study": lambda section: grouped(section.entries, "study"),
     }

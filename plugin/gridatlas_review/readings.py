@@ -159,8 +159,8 @@ def _removed_values(study: StudyChanges, change: ReadingChange) -> Iterator[Row]
         grid = head.results.grids.get(levels)
         cell = grid.cell(*point) if grid is not None else None
         now[cell.reading if cell is not None and cell.value is not None else ""] += 1
-    name = reading_name(head.study, change.new.id)
-    text = f"{many(len(gone), 'value')} of {name} {'was' if len(gone) == 1 else 'were'} removed"
+    of = f" of {reading_name(head.study, change.new.id)}" if len(head.study.readings) > 1 else ""
+    text = f"{many(len(gone), 'value')}{of} {'was' if len(gone) == 1 else 'were'} removed"
     others = [reading_name(head.study, key) for key in now if key and key != change.new.id]
     if others:
         shown = len(gone) - now[""]

@@ -193,10 +193,14 @@ class Report:
         return f"{self.mark} {self.summary}"
 
     @property
+    def several(self) -> bool:
+        """Whether it is of more than one study."""
+        return len({row.study for row in self.rows if row.study}) > 1
+
+    @property
     def points(self) -> list[tuple[str, str]]:
         """What else happened, each with its mark: some of each kind, and how many more."""
         found = []
-        several = len({row.study for row in self.rows if row.study}) > 1
         if self.rows and self.rows[0].explained:
             found.append((self.mark, f"Explained: “{self.rows[0].explained}”"))
         # What is fine is counted in a row of its own.
@@ -204,9 +208,10 @@ class Report:
         for _, group in groupby(others, key=lambda row: (row.mark, row.kind, row.noun)):
             rows = list(group)
             for row in rows[:NAMED]:
-                title = self.titles.get(row.study, "") if several else ""
+                title = self.titles.get(row.study, "") if self.several else ""
                 text = f"{line(title, TITLE)}: {row.text}" if title not in row.text else row.text
-                end = f". Explained: “{row.explained}”" if row.explained else ""
+                told = row.explained in ("", self.rows[0].explained)
+                end = "" if told else f". Explained: “{row.explained}”"
                 found.append((row.mark, text + end))
             if len(rows) > NAMED:
                 more = plural(len(rows) - NAMED, f"more {rows[0].noun}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from gridatlas.assessment.uncertainty import ALPHA, Ends
-from gridatlas.model.format import in_p
+from gridatlas.model.format import in_p, places_of
 from gridatlas.model.study import Cell, Point
 from gridatlas.table.items import (
     AGGREGATE,
@@ -173,4 +174,7 @@ def _counts(measurement: Measurement) -> tuple[int, int] | str:
     if scale is None:
         return f"{grid.study.metric.name} is not a share of trials"
     k = cell.successes if cell.successes is not None else successes_of(cell.value, n, scale)
-    return f"{cell.value} is impossible with {n} trials" if k is None else (k, n)
+    if k is None:
+        return f"{cell.value} is impossible with {n} trials"
+    fits = abs(scale * k - cell.value * n) <= n * Decimal(10) ** -places_of(cell.value)
+    return (k, n) if fits else f"{cell.value} contradicts {k} of {n}"

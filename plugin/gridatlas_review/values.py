@@ -162,8 +162,8 @@ def significance_counts(cells: Iterable[CellChange]) -> str:
 
 
 def _before_after(grid: GridChange, cell: CellChange) -> str:
-    before, after = cell_text(grid.old.study, cell.old), cell_text(grid.new.study, cell.new)
-    return f"{before} → {after}"
+    sides = (grid.old, cell.old), (grid.new, cell.new)
+    return " → ".join(_cell_text(of, each, None, cell.kind) for of, each in sides)
 
 
 def difference_text(study: Study, change: CellChange) -> str:

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from golden import PROJECTS, build, read, recorded, recorded_studies, write, wrong
+from grammar import faults
 from site_builds import ROOT, Build, atlas
 
 OURS = "this-repository"
@@ -21,6 +23,7 @@ def test_a_small_site_is_as_recorded(
 ) -> None:
     """Python orders sets anew in each process, so that runs compare orders, too."""
     site = built(name, tmp_path / "site")
+    assert faults(site.files()) == []
     found = recorded(site.files())
     if request.config.getoption("--update"):
         again = built(name, tmp_path / "again", PYTHONHASHSEED="1")
@@ -39,10 +42,27 @@ def test_this_repositorys_studies_are_as_recorded(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> None:
     site = atlas(tmp_path_factory.getbasetemp())
+    assert faults(site.files()) == []
     found = recorded_studies(site.files())
     if request.config.getoption("--update"):
         write(OURS, found)
     assert wrong(OURS, found, site.files(), KEPT / OURS) == ""
+
+
+def test_a_picture_that_says_another_thing_than_its_legend_is_found(tmp_path: Path) -> None:
+    files = built("seeds", tmp_path / "site").files()
+    assert faults(files) == []
+    for was, becomes, fault in (
+        ("; faded: not", "", "faded elements under"),
+        ("role-mark best_marks", "role-mark kept_marks", "the legend has"),
+        ('<p class="ga-multiples-caption">', "<p>May be chance. </p><p>", "speaks of chance"),
+        ('fill-opacity="0.55"', "", "0 faded elements"),
+    ):
+        broken = {
+            path: content.replace(was.encode(), becomes.encode()) for path, content in files.items()
+        }
+        assert broken != files, was
+        assert re.search(fault, "\n".join(faults(broken))), was
 
 
 def test_nothing_is_recorded_of_sites_that_are_no_more() -> None:

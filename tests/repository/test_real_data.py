@@ -183,9 +183,14 @@ def test_the_downloads_together_are_the_study_again(
     ]
 
 
-MEASURED = {"digits-pass-1": ("0", "0.6", "1"), "digits-pass-8": ("0.6", "1")}
-"""The temperatures at which the models of each study answered; one run has measured both."""
+ALL = ("0", "0.6", "1")
 SAMPLES = 8
+MEASURED = {
+    "digits-pass-1": (3 * 3 * 3 * 6 * 6, ALL, SAMPLES, None),
+    "digits-pass-8": (3 * 2 * 3 * 6 * 6, ALL, SAMPLES, SAMPLES),
+    "digits-rollout-temperature": (4 * 2 * 3 * 10 * 10, ("0", "1"), 4, None),
+}
+"""Cells of each study; temperatures and samples of its run, and of how many one right is enough."""
 
 
 def test_all_else_was_measured_by_runs(repository: dict[str, Results]) -> None:
@@ -198,7 +203,8 @@ def test_measured_cells_are_what_their_run_recorded(
 ) -> None:
     study = repository[name].study
     [reading], [run] = study.readings, study.runs.values()
-    assert len(reading.table) == 3 * len(MEASURED[name]) * 3 * 6 * 6
+    cells, temperatures, samples, pass_at = MEASURED[name]
+    assert len(reading.table) == cells
     for at, cell in reading.table.items():
         outcomes = run.outcomes[at]
         assert (cell.run, cell.successes) == (run.id, sum(outcomes.correct)), at
@@ -211,16 +217,13 @@ def test_measured_cells_are_what_their_run_recorded(
         (REPOSITORY / "data" / name / "runs" / f"{run.id}.json").read_text(encoding="utf-8")
     )
     settings = manifest["settings"]
-    assert tuple(level_key(level) for level in settings["temperatures"]) == ("0", "0.6", "1")
-    assert (settings["samples"], manifest.get("pass_at")) == (
-        SAMPLES,
-        SAMPLES if name == "digits-pass-8" else None,
-    )
+    assert tuple(level_key(level) for level in settings["temperatures"]) == temperatures
+    assert (settings["samples"], manifest.get("pass_at")) == (samples, pass_at)
 
 
 def test_both_metrics_are_of_the_same_answers(repository: dict[str, Results]) -> None:
     """Sampled, a problem has eight answers; greedily one, as more would be the same again."""
-    of_answers, of_problems = (repository[name].study for name in MEASURED)
+    of_answers, of_problems = (repository[f"digits-pass-{k}"].study for k in (1, SAMPLES))
     [first], [second] = of_answers.runs.values(), of_problems.runs.values()
     assert first.id == second.id
     assert second.outcomes.keys() == {at for at in first.outcomes if at[0][1] != "0"}

@@ -206,6 +206,23 @@ def test_complete_cells_become_rows_and_others_stay_absent(
     assert (data / "demo/ours.csv").read_text() == head + first + second
 
 
+def test_cells_that_are_not_complete_at_levels_of_no_study_are_left_out(
+    data: Path, run: RunFolder
+) -> None:
+    listed = "facets: [model]\nfactors: {ratio: {levels: [0.1]}}\n"
+    (data / "demo/study.yml").write_text(STUDY.replace("facets: [model]\n", listed))
+    result = collected(data, run)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[:3] == [
+        f"{run.run}: 1 of 2 cells aren't complete, at levels that {data}/demo/study.yml doesn't "
+        "list, and are left out",
+        f"{data}/demo/ours.csv: 1 of 1 cells",
+        f"{data}/demo/runs/{run.run}.json",
+    ]
+    manifest = json.loads((data / f"demo/runs/{run.run}.json").read_text())
+    assert [cell["levels"]["ratio"] for cell in manifest["cells"]] == ["0.1"]
+
+
 def test_outcomes_are_there_item_by_item(data: Path, run: RunFolder) -> None:
     collected(data, run)
     text = (data / f"demo/runs/{run.run}.outcomes.json").read_text()
@@ -412,7 +429,7 @@ def test_cells_that_are_not_done_at_levels_without_pass_at_k_are_left_out(
     listed = "[{study: demo, text: Shares, same_runs: true}]\nfactors: {ratio: {levels: [0.1]}}"
     result = solved(data, run, listed)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout.splitlines()[0].startswith("No cell of 1 is complete: ")
+    assert result.stdout.splitlines()[1].startswith("No cell of 1 is complete: ")
     manifest = json.loads((data / f"solved/runs/{run.run}.json").read_text())
     assert [cell["levels"]["ratio"] for cell in manifest["cells"]] == ["0.1"]
 
@@ -475,8 +492,8 @@ REFUSED = [
     ('unit: "%", range: [0, 100], ', "", "the metric Pass@1 has neither the unit % nor the range"),
     (
         "facets: [model]\n",
-        "facets: [model]\nfactors: {ratio: {levels: [0.1, 0.3]}}\n",
-        'the run RUN has cells at ratio "0.2"\n  expected: one of its levels: 0.1, 0.3\n',
+        "facets: [model]\nfactors: {ratio: {levels: [0.2, 0.3]}}\n",
+        'the run RUN has cells at ratio "0.1"\n  expected: one of its levels: 0.2, 0.3\n',
     ),
     (
         "facets: [model]\n",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gridatlas_reproduce.kv.sampling import Sampling
+from gridatlas_reproduce.kv.selection import Sampling
 from gridatlas_reproduce.kv.sweep import DEVIATIONS, Sweep, deviations_of
 from gridatlas_reproduce.runner.runs import flat
 

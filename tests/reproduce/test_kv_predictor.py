@@ -12,22 +12,20 @@ import tiny
 import torch
 from masked import full_attention
 
-from gridatlas_reproduce.kv import training
+from gridatlas_reproduce.kv import predictor as predictors
 from gridatlas_reproduce.kv.models import about_model, choose_model, load_model
 from gridatlas_reproduce.kv.predictor import (
-    PredictorSize,
-    about_predictor,
-    load_predictor,
-    new_predictor,
-    save_predictor,
-)
-from gridatlas_reproduce.kv.training import (
     Labelled,
+    PredictorSize,
     Trace,
     Training,
+    about_predictor,
     attention_from_answer,
     labelled,
     labels_of,
+    load_predictor,
+    new_predictor,
+    save_predictor,
     target,
     train,
 )
@@ -160,8 +158,8 @@ def test_batch_is_the_mean_over_the_tokens_of_its_traces(
     loss = (counts * (predicted - wanted) ** 2).mean()
     loss.backward()
     parts = new_predictor(8, SIZE, 0)
-    monkeypatch.setattr(training, "CHUNK", 7)
-    total = training._gradients(parts, found, "llama", how, CPU)
+    monkeypatch.setattr(predictors, "CHUNK", 7)
+    total = predictors._gradients(parts, found, "llama", how, CPU)
     assert total == pytest.approx(float(loss.detach()))
     for wanted_of, found_of in zip(whole.parameters(), parts.parameters(), strict=True):
         torch.testing.assert_close(found_of.grad, wanted_of.grad)
@@ -184,7 +182,7 @@ def test_labels_are_made_once(
     first = labels_of(model, traces, tiny.THOUGHT, tmp_path)
     assert len(first) == 1
     made: list[Any] = []
-    monkeypatch.setattr(training, "labelled", lambda *arguments: made.append(arguments))
+    monkeypatch.setattr(predictors, "labelled", lambda *arguments: made.append(arguments))
     second = labels_of(model, traces, tiny.THOUGHT, tmp_path)
     assert torch.equal(first[0].received, second[0].received)
     assert len(made) == 1  # of the second trace, which has no answer

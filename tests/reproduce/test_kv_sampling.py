@@ -12,7 +12,7 @@ from transformers import (
 )
 
 from gridatlas_reproduce.kv.models import check_family
-from gridatlas_reproduce.kv.sampling import Sampling, drawn
+from gridatlas_reproduce.kv.selection import Sampling, drawn
 from gridatlas_reproduce.runner.errors import CannotRun
 
 

@@ -13,12 +13,27 @@ import tiny
 import torch
 
 from gridatlas_reproduce.kv import slots
-from gridatlas_reproduce.kv.continuous import SlotDecoder, State
+from gridatlas_reproduce.kv.continuous import (
+    Ends,
+    Prefix,
+    Prefixes,
+    Sample,
+    SlotDecoder,
+    State,
+    Task,
+)
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
-from gridatlas_reproduce.kv.sampling import Sampling, drawn, uniform_numbers
-from gridatlas_reproduce.kv.selection import NAMES, Budget, Scorer, new_scorer, random_numbers
+from gridatlas_reproduce.kv.selection import (
+    NAMES,
+    Budget,
+    Sampling,
+    Scorer,
+    drawn,
+    new_scorer,
+    random_numbers,
+    uniform_numbers,
+)
 from gridatlas_reproduce.kv.slots import SlotCache, varlen_error
-from gridatlas_reproduce.kv.tasks import Ends, Prefix, Prefixes, Sample, Task
 from gridatlas_reproduce.runner.units import seed_of
 
 TRIGGER = 40

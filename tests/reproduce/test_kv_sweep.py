@@ -348,7 +348,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
     path.write_text(json.dumps(then))
     refused = run("kv_sweep", *given)
     assert refused.exit_code == 2
-    assert "settings.grader          (none)  2" in refused.output
+    assert "settings.grader          (none)  3" in refused.output
     assert 'settings.sampling.order  (none)  "temperature, top_p, top_k"' in refused.output
     path.write_text(now)
     # Without --rows it goes on in the batch that it has; beginnings are those of the first cell.

@@ -11,8 +11,8 @@ import tiny
 from test_kv_sweep import Run, here, on_tiny, run  # noqa: F401  (fixtures)
 
 from gridatlas_reproduce.kv.models import choose_model, load_tokenizer
+from gridatlas_reproduce.kv.predictor import traces_of_vllm
 from gridatlas_reproduce.kv.questions import Question, prompt_ids, read_jsonl
-from gridatlas_reproduce.kv.traces import traces_of_vllm
 from gridatlas_reproduce.kv.vllm import VllmAnswer, read_answers
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.records import RunFolder

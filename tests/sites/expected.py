@@ -22,21 +22,36 @@ SETTINGS = {
 }
 GRIDS = [(study, grid) for study, grids in DOCUMENTS.items() for grid in grids]
 OURS, OURS_PASS_8 = "digits-pass-1", "digits-pass-8"
+ROLLOUTS = "digits-rollout-temperature"
 OUR_SETTINGS = {
     "before": "Before GRPO",
     "grpo": "After GRPO",
     "supervised": "Control",
 }
-TEMPERATURES = {"0": "Greedy", "0.6": "Temperature 0.6", "1": "Temperature 1.0"}
+SAMPLED = {"0.6": "Sampled at 0.6", "1": "Sampled at 1.0"}
 SEEDS = {"1": "Seed 1", "2": "Seed 2", "3": "Seed 3", "mean": "Mean of the seeds"}
+TRAINED = {
+    OURS: (OUR_SETTINGS, {"0": "Greedy", **SAMPLED}, SEEDS),
+    # A greedy model has one answer.
+    OURS_PASS_8: (OUR_SETTINGS, SAMPLED, SEEDS),
+    ROLLOUTS: (
+        {
+            "before": "Before GRPO",
+            "grpo-1.25": "GRPO (rollout temperature 1.25)",
+            "grpo-1.0": "GRPO (rollout temperature 1.0)",
+            "supervised": "Supervised control",
+        },
+        {"0": "Greedy", "1": "Sampled at 1.0"},
+        SEEDS,
+    ),
+}
+"""Trainings, evaluation temperatures and training seeds of our studies."""
 MEASURED = [
     (study, f"{setting}/{temperature}/{seed}")
-    for study in (OURS, OURS_PASS_8)
-    for setting in OUR_SETTINGS
-    for temperature in TEMPERATURES
-    # A greedy model has one answer.
-    if (study, temperature) != (OURS_PASS_8, "0")
-    for seed in SEEDS
+    for study, (settings, temperatures, seeds) in TRAINED.items()
+    for setting in settings
+    for temperature in temperatures
+    for seed in seeds
 ]
 """The grids that no document prints: runs of a script measured them."""
 TRIALS = {"aime24": 150, "aime25": 150, "amc23": 200, "gpqa_d": 990}

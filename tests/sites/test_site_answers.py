@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup, Tag
-from expected import OURS, OURS_PASS_8
+from expected import OURS, OURS_PASS_8, ROLLOUTS, TRAINED
 from site_builds import DYNTS, GRPO, Build, article, text_of
 
-STUDIES = (DYNTS, GRPO, OURS, OURS_PASS_8)
+STUDIES = (DYNTS, GRPO, *TRAINED)
 DYNTS_LEAD = (
     "R1-Qwen likely beats R1-Llama on AIME25 (6.8 points) and GPQA_D (1.7), on these questions"
 )
-OURS_LEAD = "Control and After GRPO likely beat Before GRPO (+30.8, +26.1 points)"
+OURS_LEAD = "Control and After GRPO likely beat Before GRPO; Control also After GRPO (+4.8 points)"
 LEADS = {
     f"studies/{DYNTS}/": DYNTS_LEAD,
     f"studies/{DYNTS}/model/": DYNTS_LEAD,
@@ -22,8 +22,8 @@ LEADS = {
     f"studies/{DYNTS}/benchmark/aime25/": "AIME25: R1-Qwen beats R1-Llama, by 6.8 points, on these "
     "questions",
     f"studies/{DYNTS}/benchmark/average/": DYNTS_LEAD,
-    f"studies/{GRPO}/setting/before/": "Before GRPO: Score is likely lower at larger number of x's "
-    "digits, in these runs",
+    f"studies/{GRPO}/setting/before/": "Before GRPO: Score is likely lower at a larger number of "
+    "x's digits, in these runs",
     f"studies/{OURS}/": OURS_LEAD,
     f"studies/{OURS}/seed/": OURS_LEAD,
     f"studies/{OURS}/seed/mean/": OURS_LEAD,
@@ -33,7 +33,9 @@ LEADS = {
     "all 3 training seeds, but not shown",
     f"studies/{OURS}/temperature/0/": "Greedy: Control is ahead of Before GRPO in all 3 training "
     "seeds, but not shown",
-    f"studies/{OURS_PASS_8}/temperature/1/": "Temperature 1.0: Control and After GRPO likely beat "
+    f"studies/{ROLLOUTS}/": "No difference shown between Before GRPO, GRPO (rollout temperature "
+    "1.25), GRPO (rollout temperature 1.0) and Supervised control",
+    f"studies/{OURS_PASS_8}/temperature/1/": "Sampled at 1.0: Control and After GRPO likely beat "
     "Before GRPO (+40.7, +35.0 points)",
 }
 KEYS = {"page", "grade", "sentence", "evidence", "p", "population", "assertions"}
@@ -105,10 +107,10 @@ def test_a_page_of_one_seed_asserts_nothing(atlas: Build) -> None:
 
 def test_the_page_of_all_studies_counts_their_grades(atlas: Build) -> None:
     page = article(atlas.page("studies/"))
-    assert text_of(page.h1) == "4 studies: 4 with a likely difference"
+    assert text_of(page.h1) == "5 studies: 4 with a likely difference and 1 in which none is shown"
     assert "nothing is corrected over studies" in text_of(page)
     assert [text_of(heading) for heading in page.select("h2")] == [
-        answers(atlas, study)[0]["sentence"] for study in (OURS, OURS_PASS_8, DYNTS, GRPO)
+        answers(atlas, study)[0]["sentence"] for study in (*TRAINED, DYNTS, GRPO)
     ]
 
 

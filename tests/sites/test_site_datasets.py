@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import site_builds
-from expected import OURS, OURS_PASS_8, is_former
+from expected import TRAINED, is_former
 from hostile import hostile
 from site_builds import DYNTS, GRPO, SITE_URL, Build, Project
 
@@ -22,7 +22,7 @@ with warnings.catch_warnings():
 # Of a library that mlcroissant uses.
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")
 
-STUDIES = [DYNTS, GRPO, OURS, OURS_PASS_8]
+STUDIES = [DYNTS, GRPO, *TRAINED]
 
 
 def _dataset(build: Build, page: str) -> dict[str, Any]:

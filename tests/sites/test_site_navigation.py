@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
-from expected import OUR_SETTINGS, OURS, OURS_PASS_8, SEEDS, TEMPERATURES, is_former
+from expected import OURS, OURS_PASS_8, ROLLOUTS, TRAINED, is_former
 from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
 
 
@@ -29,8 +29,9 @@ def studies(build: Build) -> list[Any]:
     return found[0][2]
 
 
-def measured(title: str, home: str, temperatures: dict[str, str]) -> list[Any]:
+def measured(title: str, study: str) -> list[Any]:
     """The pages of a study that runs of the script of digits measured."""
+    home, (settings, temperatures, seeds) = f"studies/{study}/", TRAINED[study]
     return [
         title,
         home,
@@ -38,7 +39,7 @@ def measured(title: str, home: str, temperatures: dict[str, str]) -> list[Any]:
             [
                 "Training",
                 f"{home}setting/",
-                [[name, f"{home}setting/{level}/", []] for level, name in OUR_SETTINGS.items()],
+                [[name, f"{home}setting/{level}/", []] for level, name in settings.items()],
             ],
             [
                 "Evaluation temperature",
@@ -48,7 +49,7 @@ def measured(title: str, home: str, temperatures: dict[str, str]) -> list[Any]:
             [
                 "Training seed",
                 f"{home}seed/",
-                [[name, f"{home}seed/{level}/", []] for level, name in SEEDS.items()],
+                [[name, f"{home}seed/{level}/", []] for level, name in seeds.items()],
             ],
             ["Checks", f"{home}checks/", []],
             ["Runs", f"{home}reproduction/", []],
@@ -59,10 +60,10 @@ def measured(title: str, home: str, temperatures: dict[str, str]) -> list[Any]:
 def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
     dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
     digits = "Digits before and after GRPO, with a control"
-    sampled = {key: name for key, name in TEMPERATURES.items() if key != "0"}
     assert studies(whole) == [
-        measured(f"{digits}: our own runs", f"studies/{OURS}/", TEMPERATURES),
-        measured(f"{digits}, pass@8: our own runs", f"studies/{OURS_PASS_8}/", sampled),
+        measured(f"{digits}: our own runs", OURS),
+        measured(f"{digits}, pass@8: our own runs", OURS_PASS_8),
+        measured("Digits after GRPO at two rollout temperatures: our own runs", ROLLOUTS),
         [
             "DynTS: local window size and retention ratio",
             dynts,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
-from expected import OURS, OURS_PASS_8
+from expected import OURS, OURS_PASS_8, ROLLOUTS
 from site_builds import DYNTS, Build, article, figure_name, figure_of, figures, text_of
 
 
@@ -169,22 +169,33 @@ def test_a_run_of_many_cells_says_it_by_grid(atlas: Build) -> None:
     # No cache was pruned; 27 models and temperatures, 35 cells of 100 problems and one of 50.
     assert len(rows) == 1 + 27
     assert {row[1] for row in rows[1:]} == {"3,550", "28,400"}
-    of_start = {row[0]: row[2] for row in rows[1:] if row[0].startswith("Before GRPO | Temp")}
+    of_start = {row[0]: row[2] for row in rows[1:] if row[0].startswith("Before GRPO | Samp")}
     assert all(" % (at most " in text for text in of_start.values())
 
 
 OURS_AND_CELLS = {
-    OURS: ("Digits before and after GRPO, with a control: our own runs", 972, "0"),
-    OURS_PASS_8: ("Digits before and after GRPO, with a control, pass@8: our own runs", 648, "0.6"),
+    OURS: ("Digits before and after GRPO, with a control: our own runs", 972, "", "0"),
+    OURS_PASS_8: (
+        "Digits before and after GRPO, with a control, pass@8: our own runs",
+        648,
+        "",
+        "0.6",
+    ),
+    ROLLOUTS: (
+        "Digits after GRPO at two rollout temperatures: our own runs",
+        2400,
+        f"--study {ROLLOUTS} --seed 3757731083 ",
+        "0",
+    ),
 }
 
 
 @pytest.mark.parametrize("study", OURS_AND_CELLS)
 def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study: str) -> None:
-    title, cells, first = OURS_AND_CELLS[study]
+    title, cells, chosen, first = OURS_AND_CELLS[study]
     page = article(atlas.page(f"studies/{study}/reproduction/"))
     text = text_of(page)
-    assert page.h1.find(string=True) == f"{cells} of {cells} cells measured"
+    assert page.h1.find(string=True) == f"{cells:,} of {cells:,} cells measured"
     assert f"{title}: all its values" in text
     assert "pip install accelerate==1.15.0" in text
     assert "torch==2.13.0 " in text
@@ -194,8 +205,8 @@ def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study:
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == cells
     assert commands[0] == (
-        f"python docs/reproduce/grpo_digits.py --only setting=before --only temperature={first}"
-        " --only seed=1 --only x_digits=1 --only y_digits=1"
+        f"python docs/reproduce/grpo_digits.py {chosen}--only setting=before"
+        f" --only temperature={first} --only seed=1 --only x_digits=1 --only y_digits=1"
     )
     for path in (f"studies/{study}/", f"studies/{study}/seed/3/"):
         text = text_of(article(atlas.page(path)))

@@ -9,12 +9,11 @@ from bs4 import BeautifulSoup, Tag
 from expected import (
     BENCHMARKS,
     MODELS,
-    OUR_SETTINGS,
     OURS,
     OURS_PASS_8,
     SEEDS,
     SETTINGS,
-    TEMPERATURES,
+    TRAINED,
     Shown,
     differences,
     extreme,
@@ -203,7 +202,6 @@ def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
         assert grid in PLACES[target.lstrip("/")]
 
 
-NOT_ASKED = (OURS_PASS_8, "0")
 TESTED = [seed for seed in SEEDS if seed != "mean"]
 
 
@@ -211,7 +209,7 @@ TESTED = [seed for seed in SEEDS if seed != "mean"]
 def test_differences_stand_for_a_study_with_a_baseline(atlas: Build, study: str) -> None:
     """And the baseline's own grids for the baseline; those of differences lead to the changed."""
     page = atlas.page(f"studies/{study}/")
-    temperatures = {key: name for key, name in TEMPERATURES.items() if (study, key) != NOT_ASKED}
+    settings, temperatures, _ = TRAINED[study]
     found = {}
     for row in page.select("article.ga-level"):
         level = str(row.h2["id"]).removeprefix("level-")
@@ -230,17 +228,17 @@ def test_differences_stand_for_a_study_with_a_baseline(atlas: Build, study: str)
             assert article(atlas.page(target.split("#")[0].lstrip("/"))).find(id=f"grid/{grid}")
     assert found == {
         "before": [
-            f"{OUR_SETTINGS['before']} | {name} | {seed}"
+            f"{settings['before']} | {name} | {seed}"
             for name in temperatures.values()
             for seed in SEEDS.values()
         ][:5],
         **{
             level: [
-                f"{OUR_SETTINGS[level]} − {OUR_SETTINGS['before']} | {name} | {SEEDS[seed]}"
+                f"{settings[level]} − {settings['before']} | {name} | {SEEDS[seed]}"
                 for name in temperatures.values()
                 for seed in TESTED
             ][:5]
-            for level in OUR_SETTINGS
+            for level in settings
             if level != "before"
         },
     }

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -246,24 +247,30 @@ CHANGELOG = """\
 """
 
 
+CITED = "version: 0.2.0\ndate-released: 2026-05-01\n"
+
+
 @pytest.mark.parametrize(
-    ("tag", "changelog", "version", "error"),
+    ("tag", "cited", "version", "error"),
     [
-        ("v0.2.0", CHANGELOG, "0.2.0", ""),
-        ("v0.2.1", CHANGELOG, "0.2.0", "the tag is v0.2.1, and pyproject.toml has version 0.2.0"),
-        ("0.2.0", CHANGELOG, "0.2.0", "the tag is 0.2.0, and"),
-        ("v0.3.0", CHANGELOG, "0.3.0", "CHANGELOG.md says nothing under ## [0.3.0] - YYYY-MM-DD"),
-        ("v0.2.0$(touch hit)", CHANGELOG, "0.2.0", "the tag is v0.2.0$(touch hit), and"),
+        ("v0.2.0", CITED, "0.2.0", ""),
+        ("v0.2.0", CITED.replace("05", "06"), "0.2.0", "CITATION.cff has no line date-released: "),
+        ("v0.2.0", CITED.replace("0.2.0", "0.1.0"), "0.2.0", "CITATION.cff has no line version: "),
+        ("v0.2.1", CITED, "0.2.0", "the tag is v0.2.1, and pyproject.toml has version 0.2.0"),
+        ("0.2.0", CITED, "0.2.0", "the tag is 0.2.0, and"),
+        ("v0.3.0", CITED, "0.3.0", "CHANGELOG.md says nothing under ## [0.3.0] - YYYY-MM-DD"),
+        ("v0.2.0$(touch hit)", CITED, "0.2.0", "the tag is v0.2.0$(touch hit), and"),
     ],
 )
-def test_a_release_needs_its_tag_version_and_changelog(
-    tmp_path: Path, tag: str, changelog: str, version: str, error: str
+def test_a_release_needs_its_tag_version_changelog_and_citation(
+    tmp_path: Path, tag: str, cited: str, version: str, error: str
 ) -> None:
     folder = tmp_path / "project"
     (folder / "plugin/gridatlas").mkdir(parents=True)
     (folder / "pyproject.toml").write_text(f'[project]\nversion = "{version}"\n')
     (folder / "plugin/gridatlas/__init__.py").write_text(f'__version__ = "{version}"\n')
-    (folder / "CHANGELOG.md").write_text(changelog)
+    (folder / "CHANGELOG.md").write_text(CHANGELOG)
+    (folder / "CITATION.cff").write_text(cited)
     shutil.copytree(ROOT / ".github/scripts", folder / ".github/scripts")
     step: dict[str, Any]
     [step] = [
@@ -277,3 +284,13 @@ def test_a_release_needs_its_tag_version_and_changelog(
     else:
         assert (done.status, done.log) == (0, "")
         assert (folder / "dist-notes/notes.md").read_text() == "### Added\n\n- A thing.\n"
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        assert project["urls"]["Changelog"].startswith("https://github.com/")
+        assert "repository-code: https://github.com/" in (folder / "CITATION.cff").read_text()
+    before = (folder / "pyproject.toml").read_bytes()
+    script = [sys.executable, ".github/scripts/release_notes.py", tag, "--check"]
+    check = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+    assert check.stdout.startswith(
+        f"The tag {tag} would publish {'nothing: ' if error else 'wheel'}"
+    )
+    assert (folder / "pyproject.toml").read_bytes() == before

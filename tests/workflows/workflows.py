@@ -111,6 +111,9 @@ def grid_atlas(base: Path) -> tuple[str, dict[str, str]]:
     for name in (
         ".github/scripts/install_hashed.sh",
         ".github/scripts/dependencies.py",
+        ".github/scripts/comment.py",
+        ".github/scripts/github_api.py",
+        ".github/scripts/previews.py",
         "pyproject.toml",
         "requirements-hashed.lock",
     ):
@@ -206,6 +209,7 @@ class Run:
     summary: str = ""
     ran: list[str] = field(default_factory=list)
     artifacts: dict[str, Path] = field(default_factory=dict)
+    outputs: dict[str, Any] = field(default_factory=dict)
 
 
 def run_job(
@@ -222,9 +226,9 @@ def run_job(
     """
     content = workflow(file)["jobs"][job]
     found: dict[str, Any] = {"runner": {"temp": str(folder.parent / "runner")}, **context}
-    found["steps"] = outputs = {}
-    given = {name: evaluate(str(v), found) for name, v in content.get("env", {}).items()}
     run = Run()
+    found["steps"] = outputs = run.outputs
+    given = {name: evaluate(str(v), found) for name, v in content.get("env", {}).items()}
     for step in content["steps"]:
         if not condition(str(step.get("if", "'always'")), found):
             continue

@@ -21,6 +21,7 @@ from gridatlas.analysis.descriptions import (
 from gridatlas.analysis.design import Design, Study, design
 from gridatlas.analysis.names import compared, ranks, say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import (
+    Naming,
     Question,
     ask,
     explained,
@@ -29,6 +30,8 @@ from gridatlas.analysis.questions import (
 )
 from gridatlas.analysis.said import (
     Answer,
+    Assertion,
+    Grade,
     Said,
     ahead,
     graded,
@@ -68,12 +71,11 @@ def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> An
         headline = words.headline(text, inside, prefix, likely=likely)
         if len(headline) <= words.LONGEST:
             break
-    evidence = [*leading.evidence]
+    evidence = [*leading.evidence, *_other_questions(leading)]
     for each in stated[1:]:
         evidence += each.also
     evidence += _unshown(page, asked, leading)
     assertions = tuple(lone for each in stated for lone in each.assertions)
-    evidence[1:1] = _other_questions(leading)
     return Answer(
         headline,
         tuple(dict.fromkeys([*evidence, *notes(page)])),
@@ -167,6 +169,8 @@ def _together(stated: Sequence[Said]) -> tuple[list[tuple[str, float]], bool]:
         (each, naming) for each, naming in namings if naming and naming.rule in ("best", "above")
     ]
     metric = page.study.table.metric.name
+    # One sentence says the same of all: none is weaker than it would be alone, or goes another way.
+    trends = [of for of in trends if _way(*of) == _way(*trends[0])]
     heads: list[tuple[str, float]] = []
     used: list[Said] = []
     if first.rule in ("trend", "tends") and len(trends) > 1:
@@ -194,6 +198,12 @@ def _together(stated: Sequence[Said]) -> tuple[list[tuple[str, float]], bool]:
     return [*heads, *leading.heads], capped
 
 
+def _way(each: Said, naming: Naming) -> tuple[str, bool, Grade]:
+    """How a trend is said: its rule, whether it goes up, and its grade."""
+    up = bool(each.question.tests.estimate[naming.test] > 0)
+    return naming.rule, up, graded(naming.p, capped=each.capped)
+
+
 def _unshown(page: Design, asked: Sequence[Question], leading: Said) -> list[str]:
     """What was asked and not shown."""
     texts = []
@@ -219,13 +229,21 @@ def _unshown(page: Design, asked: Sequence[Question], leading: Said) -> list[str
 
 
 def _other_questions(leading: Said) -> list[str]:
-    """Of counts of known questions: the interval of what alone is asserted, for other questions."""
-    question, study = leading.question, leading.question.design.study
-    items, block = study.table.items, study.only("block")
-    if not items or len(leading.assertions) != 1 or tested_with(question).unit != "counts":
+    """Of counts of known questions: the intervals of what leads, for other questions."""
+    if tested_with(leading.question).unit != "counts":
         return []
-    [stated] = leading.assertions
-    page = question.design
+    found = []
+    for stated in leading.assertions:
+        if stated.kind in ("pair", "block", "level", "trend"):
+            found += _for_other_questions(leading.question, stated)
+    return [words.other_questions(found)] if found else []
+
+
+def _for_other_questions(question: Question, stated: Assertion) -> list[tuple[str, str, int]]:
+    """What is compared, its interval with n = questions, and how many these are, where known."""
+    study, page = question.design.study, question.design
+    items, block = study.table.items or {}, study.only("block")
+    what = " against ".join(stated.levels) if stated.kind == "pair" else stated.levels[-1]
     if question.kind == "by block":
         level = study.factors[question.other].levels.index(stated.levels[-1])
         page = design(study, {**page.fixed, question.other: level})
@@ -245,7 +263,7 @@ def _other_questions(leading: Said) -> list[str]:
     error = study.scale * variance**0.5 / len(labels)
     middle, half = abs(stated.estimate), float(contrasts.reach(np.inf)) * error
     text = words.interval_text(page, middle - half, middle + half, error)
-    return [words.other_questions(text, int(asked.sum()))]
+    return [(what, text, int(asked.sum()))]
 
 
 Pages = dict[tuple[str, int] | None, Answer]

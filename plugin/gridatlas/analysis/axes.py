@@ -40,9 +40,13 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     finite = np.flatnonzero(np.isfinite(means)).tolist()
     bare = [words.mean_text(page, float(value), error, bare=True) for value in means]
     some = finite if len(finite) <= 12 else [finite[0], finite[-1]]
-    texts = [f"{factor.levels[of]}: {values[of] if of == some[0] else bare[of]}" for of in some]
+    named = [factor.levels[of] for of in some]
     if sum(page.factor(name).numbers is not None for name in page.varied) > 1:
-        texts[0] = f"{words.capital(factor.label)} {texts[0]}"
+        named[0] = words.capital(words.labelled(factor, some[0]))
+    texts = [
+        f"{name}: {(bare if place else values)[of]}"
+        for place, (name, of) in enumerate(zip(named, some, strict=True))
+    ]
     reach = words.reach(page, p, capped=capped)
     evidence = [f"{'; '.join(texts)} ({words.p_text(p)}), {reach}."]
     if naming.rule in ("trend", "tends") and page.unit in ("replicate", "block"):
@@ -78,10 +82,9 @@ def _axis_heads(
     """Headlines of what may be said of an axis, and the kind of its assertion."""
     page, factor = question.design, question.design.factor(question.factor)
     metric = page.study.table.metric.name
-    labels = [factor.levels[of] for of in naming.levels]
-    ends = [f"{values[of]} at {factor.levels[of]}" for of in naming.levels]
+    ends = [f"{values[of]} at {words.at(factor, of)}" for of in naming.levels]
     up = bool(question.tests.estimate[at] > 0)
-    level = f"{factor.label} {labels[0]}"
+    level = words.labelled(factor, naming.levels[0])
     match naming.rule:
         case "trend" | "tends":
             parts = [(factor.label, up, "with" if naming.rule == "trend" else "at")]
@@ -89,17 +92,17 @@ def _axis_heads(
         case "best":
             by, second = (
                 _gap(question, naming.levels[0], naming.second),
-                factor.levels[naming.second],
+                words.at(factor, naming.second),
             )
             best = words.best_text(page)
             value = values[naming.levels[0]]
             return [words.is_best(level, best, text, by, second) for text in (value, "")], "best"
         case "above" | "below":
-            return [words.level_apart(level, up, size(question, at))], "level"
+            return [words.level_apart(page, level, up, size(question, at))], "level"
         case "peak":
-            return [
-                words.peaks(metric, factor.label, labels[0], labels[-1], words.extreme(page))
-            ], "peak"
+            first, last = naming.levels
+            end = words.at(factor, last) if last > first else ""
+            return [words.peaks(metric, level, end, words.extreme(page))], "peak"
         case _:
             return [words.depends(metric, factor.label, *ends)], "differ"
 
@@ -113,8 +116,6 @@ def _gap(question: Question, first: int, second: int) -> str:
 
 def slopes(page: Design, name: str) -> Floats:
     """The trend of each unit over the levels that it has; without units of each row."""
-    if page.unit == "counts":
-        return np.zeros(0)
     d = contrasts.arrange(page, name)
     by_unit = mean(d, 1)
     by_unit = by_unit[np.isfinite(by_unit).all(axis=1)]
@@ -131,10 +132,10 @@ def _rivals_and_edge(question: Question, naming: Naming, means: Floats) -> list[
     factor = page.factor(question.factor)
     texts = []
     if naming.rivals and naming.rule in ("above", "best"):
-        names = [factor.levels[of] for of in naming.rivals]
+        names = [words.at(factor, of) for of in naming.rivals]
         ends = f"{len(names)} levels between {names[0]} and {names[-1]}"
         few = words.listed(names) if len(names) <= 6 else ends
-        texts.append(f"{few} can't be told from the best.")
+        texts.append(f"{words.capital(few)} can't be told from the best.")
     top = int(np.nanargmax(page.sign * means))
     finite = np.flatnonzero(np.isfinite(means))
     if (
@@ -144,8 +145,8 @@ def _rivals_and_edge(question: Question, naming: Naming, means: Floats) -> list[
     ):
         edge = "largest" if top == finite[-1] else "smallest"
         texts.append(
-            f"The best {factor.label}, {factor.levels[top]}, is the {edge} tried: the optimum may "
-            "lie beyond."
+            f"The best {factor.label}, {words.at(factor, top)}, is the {edge} tried: the optimum "
+            "may lie beyond."
         )
     return texts
 
@@ -186,7 +187,7 @@ def say_cell(question: Question) -> Said:
     place = int(tests.first[0]), int(tests.second[0])
     d = contrasts.by_row(page, question.factor, question.other)
     value = float(mean(d[:, place[0], place[1]], 0))
-    names = f"{lone.label} {lone.levels[place[0]]}", f"{two.label} {two.levels[place[1]]}"
+    names = words.labelled(lone, place[0]), words.labelled(two, place[1])
     p, capped = question.p, bool(tests.capped[0])
     shown_value = words.mean_text(page, value, float(tests.error[0]))
     text = words.stands_out(*names, shown_value, size(question, 0), bool(tests.estimate[0] > 0))
@@ -231,7 +232,10 @@ def say_interaction(question: Question) -> Said:
 
 
 def _by_level(page: Design, name: str, axis: str) -> str:
-    """Where each name is best along an axis; along a condition, its lead on the baseline."""
+    """Where each name is best along an axis; along a condition, its lead on the baseline.
+
+    Of two names without a baseline it is that of the better on the other; of more, which is best.
+    """
     lone, two = page.factor(name), page.factor(axis)
     m = mean(contrasts.by_row(page, name, axis), 0)
     if not np.isfinite(m).all() or len(lone.levels) > 6:
@@ -241,19 +245,24 @@ def _by_level(page: Design, name: str, axis: str) -> str:
         last = len(two.levels) - 1
         ends = ["" if 0 < at < last or last < 2 else ", the edge of the grid" for at in best]
         return "best at " + "; ".join(
-            f"{two.levels[at]} for {label}{end}"
+            f"{words.at(two, at)} for {label}{end}"
             for label, at, end in zip(lone.levels, best, ends, strict=True)
         )
-    if lone.baseline is None:
-        return ""
-    texts: list[str] = []
+    base, texts = lone.baseline, list[str]()
+    if base is None and len(m) > 2:
+        best = (page.sign * m).argmax(axis=0).tolist()
+        for of in dict.fromkeys(best):
+            where = [words.at(two, at) for at, first in enumerate(best) if first == of]
+            texts.append(f"{lone.levels[of]} at {words.listed(where)}")
+        return f"best is {'; '.join(texts)}"
+    base = int((page.sign * m.mean(axis=1)).argmin()) if base is None else base
     for of, label in enumerate(lone.levels):
-        if of == lone.baseline:
+        if of == base:
             continue
-        gains = m[of] - m[lone.baseline]
+        gains = m[of] - m[base]
         parts = [
             words.signed(page, float(gain), 0.0, bare=bool(texts or at))
-            + ("" if texts else f" at {two.levels[at]}")
+            + ("" if texts else f" at {words.at(two, at)}")
             for at, gain in enumerate(gains)
         ]
         texts.append(f"{label} {', '.join(parts)}")

@@ -13,13 +13,15 @@ from gridatlas.analysis.contrasts import (
     Scatter,
     Tests,
     arrange,
-    arrange_counts,
-    count_pairs,
-    counted,
+    arrange_cells,
+    by_cell,
+    cell_errors,
+    cell_pairs,
     crossed,
     discordant,
     exceeds,
     fixed_levels,
+    freedom,
     is_binary,
     joined,
     judged,
@@ -41,8 +43,8 @@ def cell(design: Design, lone: str, two: str) -> Tests:
     """
     if design.unit in ("none", "rows"):
         return nothing()
-    if design.unit == "counts":
-        d, k, n = arrange_counts(design, lone, two)
+    if design.by_cell:
+        d, k, n = arrange_cells(design, lone, two)
         finite = np.asarray((n > 0).all(axis=(1, 2)))
         d, k, n = d[finite], k[finite], n[finite]
     else:
@@ -58,8 +60,8 @@ def cell(design: Design, lone: str, two: str) -> Tests:
     best = np.unravel_index(int((design.sign * means).argmax()), means.shape)
     weights = np.outer(np.eye(a)[best[0]] - 1 / a, np.eye(b)[best[1]] - 1 / b).reshape(1, -1)
     place = [int(best[0])], [int(best[1])]
-    if design.unit == "counts":
-        found = counted(
+    if design.by_cell:
+        found = by_cell(
             design,
             d.reshape(len(d), -1),
             k.reshape(len(d), -1),
@@ -83,8 +85,8 @@ def may_be_best(design: Design, *axes: str) -> Bools:
     Where nothing repeats single values, none is behind.
     """
     shape = [len(design.factor(name).levels) for name in axes]
-    counts = design.unit == "counts"
-    columns = arrange_counts(design, *axes) if counts else (arrange(design, *axes),) * 3
+    counts = design.by_cell
+    columns = arrange_cells(design, *axes) if counts else (arrange(design, *axes),) * 3
     d, k, n = (x.reshape(*x.shape[: x.ndim - len(axes)], -1) for x in columns)
     means = design.sign * mean(d, tuple(range(d.ndim - 1)))
     finite = np.isfinite(means)
@@ -94,7 +96,7 @@ def may_be_best(design: Design, *axes: str) -> Bools:
     second = np.flatnonzero(finite & (np.arange(len(means)) != top))
     first = np.full(len(second), top)
     if counts:
-        tests = count_pairs(design, (d, k, n), first, second)
+        tests = cell_pairs(design, (d, k, n), first, second)
     elif design.unit == "item" and d.shape[1] == 1 and is_binary(design, d):
         tests = discordant(design, d[:, 0], first, second)
     else:
@@ -120,10 +122,10 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
     """
     count = len(design.factor(name).levels)
     none = np.full((count, len(axes)), -1, np.intp)
-    if design.unit not in ("replicate", "counts"):
+    if design.unit not in ("replicate", "counts", "repeats"):
         return nothing(), none
-    if design.unit == "counts":
-        columns = [x.reshape(len(x), count, -1) for x in arrange_counts(design, name, *axes)]
+    if design.by_cell:
+        columns = [x.reshape(len(x), count, -1) for x in arrange_cells(design, name, *axes)]
         d = columns[0][None]
     else:
         d = arrange(design, name, *axes)
@@ -147,9 +149,9 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
     some = np.asarray(finite.any(axis=1))
     for a, b in combinations(np.flatnonzero(some).tolist(), 2):
         weights = np.array([[1.0, -1.0]])
-        if design.unit == "counts":
+        if design.by_cell:
             of_d, k, n = (x[:, [a, b], best[[a, b]]] for x in columns)
-            found = counted(design, of_d, k, n, weights, [a], [b])
+            found = by_cell(design, of_d, k, n, weights, [a], [b])
         else:
             pair = d[:, :, [a, b], best[[a, b]]]
             found = weighted(design, pair, weights, 1, [a], [b], shared)
@@ -166,16 +168,18 @@ def interaction(design: Design, lone: str, two: str) -> float:
 
     if design.unit == "none":
         return np.nan
-    if design.unit == "counts":
-        d, k, n = arrange_counts(design, lone, two)
+    if design.by_cell:
+        d, k, n = arrange_cells(design, lone, two)
         finite = np.asarray((n > 0).all(axis=(1, 2)))
         d, k, n = d[finite], k[finite], n[finite]
         if not len(k) or min(k.shape[1:]) < 2:
             return np.nan
-        share = (k.sum(axis=(1, 2)) / n.sum(axis=(1, 2)))[:, None, None]
-        m = d.mean(axis=0) / design.study.scale
-        var = float((share * (1 - share) / n).mean(axis=(1, 2)).sum()) / len(k) ** 2
-        if min(k.sum(), (n - k).sum()) < FEWEST_COUNTS or var <= 0:
+        m = d.mean(axis=0)
+        k, n = k.reshape(len(k), -1), n.reshape(len(n), -1)
+        parts = [of.sum() for of in cell_errors(design, k, n, 1)]
+        var, over = float(parts[0]) / len(k) ** 2 / m.size, freedom(design, *parts)
+        few = design.unit == "counts" and min(k.sum(), (n - k).sum()) < FEWEST_COUNTS
+        if few or var <= 0:
             return np.nan
     else:
         d = arrange(design, lone, two)
@@ -188,8 +192,10 @@ def interaction(design: Design, lone: str, two: str) -> float:
         m = by_unit.mean(axis=0)
     rest = m - m.mean(axis=0) - m.mean(axis=1, keepdims=True) + m.mean()
     dim = (m.shape[0] - 1) * (m.shape[1] - 1)
-    if design.unit == "counts":
-        return float(special.chdtrc(dim, float((rest**2).sum()) / var))
+    if design.by_cell:
+        ratio = float((rest**2).sum()) / var
+        known = np.isfinite(over)
+        return float(exceeds(dim, over, ratio / dim) if known else special.chdtrc(dim, ratio))
     each = by_unit - by_unit.mean(axis=1, keepdims=True) - by_unit.mean(axis=2, keepdims=True)
     each = each + by_unit.mean(axis=(1, 2), keepdims=True) - rest
     ms = max(float((each**2).sum()) / ((len(by_unit) - 1) * dim), design.floor / d.shape[1])

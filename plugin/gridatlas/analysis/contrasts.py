@@ -3,7 +3,8 @@
 Values are arranged as d[unit, row, level], rows being all combinations of the other factors. A
 contrast is Σ w d̄ over the levels, Σ w = 0; its error is √(MS · Σw² / (U R)). MS comes from one of
 three strata: unit × row × level, unit × level, or the contrast's own scatter over units; the first
-two are pooled unless an F test at 0.25 parts them (Bancroft 1964). Without units, rows are units.
+two are pooled unless an F test at 0.25 parts them (Bancroft 1964). Without units, rows are units;
+or each cell has an error of its own, of its counts or of the rows that share its place.
 """
 
 from __future__ import annotations
@@ -75,21 +76,21 @@ class Scatter:
 
 
 def arrange(design: Design, *names: str) -> Floats:
-    """Values as (unit, row, level, …), of a page without counts; without units rows are units."""
+    """Values as (unit, row, level, …); without units rows are units."""
     axes = [design.names.index(name) for name in names]
     moved = np.moveaxis(design.y, [design.y.ndim - 1, *axes], [0, *range(-len(axes), 0)])
     levels = moved.shape[moved.ndim - len(axes) :]
     d: Floats = moved.reshape(moved.shape[0], -1, *levels)
-    if design.unit in ("rows", "counts", "none"):
+    if design.unit in ("rows", "none") or design.by_cell:
         d = d.reshape(-1, 1, *levels)
     return d
 
 
-def arrange_counts(design: Design, *names: str) -> tuple[Floats, Floats, Floats]:
-    """Values, successes and trials as (row, level, …)."""
+def arrange_cells(design: Design, *names: str) -> tuple[Floats, Floats, Floats]:
+    """Values, successes (or scatter) and trials (or repeats) of cells as (row, level, …)."""
     axes = [design.names.index(name) for name in names]
     all_three = []
-    for array in (design.y[..., 0], design.k, design.n):
+    for array in (design.y[..., 0], design.within if design.k is None else design.k, design.n):
         assert array is not None
         moved = np.moveaxis(array, axes, [*range(-len(axes), 0)])
         all_three.append(moved.reshape(-1, *moved.shape[moved.ndim - len(axes) :]))
@@ -246,8 +247,11 @@ def pairs(design: Design, name: str, chosen: Sequence[tuple[int, int]]) -> Tests
     if not chosen or design.unit == "none":
         return nothing()
     first, second = np.array(chosen, np.intp).T
-    if design.unit == "counts":
-        return count_pairs(design, arrange_counts(design, name), first, second)
+    if design.by_cell:
+        return cell_pairs(design, arrange_cells(design, name), first, second)
+    if (sums := additive(design, name)) is not None:
+        each = np.eye(len(sums[0]))
+        return added(design, sums, each[first] - each[second], first, second)
     d = arrange(design, name)
     if design.unit == "item" and d.shape[1] == 1 and is_binary(design, d):
         return discordant(design, d[:, 0], first, second)
@@ -399,10 +403,10 @@ def _pair_alone(design: Design, d: Floats, a: int, b: int) -> Tests:
     return weighted(design, d[:, :, [a, b]], np.array([[1.0, -1.0]]), 1, [a], [b])
 
 
-def count_pairs(
+def cell_pairs(
     design: Design, columns: tuple[Floats, Floats, Floats], first: Codes, second: Codes
 ) -> Tests:
-    """Pairs of counts, each with the share of its two levels, over the rows that both have."""
+    """Pairs of levels whose cells have errors of their own, over the rows that both have."""
     d, k, n = columns
     step = max(1, AT_ONCE // max(1, len(d)))
     parts = []
@@ -410,21 +414,50 @@ def count_pairs(
         a, b = first[start : start + step], second[start : start + step]
         finite = (n[:, a] > 0) & (n[:, b] > 0)
         rows = finite.sum(axis=0)
+        both = np.stack([a, b])
         with np.errstate(all="ignore"):
-            share = (k[:, a] + k[:, b]) / (n[:, a] + n[:, b])
-            spread = share * (1 - share) * (1 / n[:, a] + 1 / n[:, b])
-            error = np.sqrt(np.where(finite, spread, 0.0).sum(axis=0)) / rows * design.study.scale
+            found = cell_errors(design, k[:, both], n[:, both], 1)
+            errors = [np.where(finite[:, None], of, 0.0).sum(axis=(0, 1)) for of in found]
+            error, df = np.sqrt(errors[0]) / rows, freedom(design, *errors)
             estimate = np.where(finite, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
-        df = np.where(rows > 0, np.inf, 0.0)
-        p = pvalues(estimate, error, df)
+        p = pvalues(estimate, error, np.where(rows > 0, df, 0.0))
         sums = [np.where(finite, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
         k1, n1, k2, n2 = sums
-        few = np.minimum(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS
+        few = (np.minimum(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS) & (design.unit == "counts")
         for at in np.flatnonzero(few & (rows > 0)).tolist():
             p[at] = fisher(*(float(x[at]) for x in sums))
         capped = np.full(len(a), design.capped)
         parts.append(Tests(a, b, estimate, error, df, p, capped, rows.astype(np.intp)))
     return joined(parts)
+
+
+def cell_errors(design: Design, k: Floats, n: Floats, axis: int) -> tuple[Floats, Floats, Floats]:
+    """The variance of each cell's value, and what tells how well it is known (see `freedom`).
+
+    Args:
+        k: Successes, or the variance of rows that share a place.
+        n: Trials, or how many rows those are.
+        axis: Of the levels that are compared: counts have a common share.
+
+    Returns:
+        The variance; its square by its degrees of freedom; and where the place has one row, so that
+        the scatter is that of all others, the variance again.
+    """
+    if design.unit == "counts":
+        share = k.sum(axis=axis, keepdims=True) / n.sum(axis=axis, keepdims=True)
+        spread = share * (1 - share) / n * design.study.scale**2
+        return spread, 0.0 * spread, 0.0 * spread
+    spread = np.maximum(k, design.floor) / n
+    return spread, np.where(n > 1, spread**2 / (n - 1), 0.0), np.where(n > 1, 0.0, spread)
+
+
+def freedom(design: Design, spread: Floats, squares: Floats, borrowed: Floats) -> Floats:
+    """Degrees of freedom of sums of cells' errors (Satterthwaite 1946); inf of counts."""
+    if design.n is None or design.unit == "counts":
+        return np.full(spread.shape, np.inf)
+    lenders = np.maximum(design.n[np.isfinite(design.n)] - 1, 0).sum()
+    found: Floats = spread**2 / (squares + borrowed**2 / max(1.0, float(lenders)))
+    return found
 
 
 def discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
@@ -446,6 +479,55 @@ def mcnemar(differences: Floats) -> Floats:
     up, down = (differences > 0).sum(axis=0), (differences < 0).sum(axis=0)
     exact = 2 * special.bdtr(np.minimum(up, down), np.maximum(up + down, 1), 0.5)
     return np.where(up + down > 0, np.minimum(exact, 1.0), 1.0)
+
+
+# --- incomplete designs ---------------------------------------------------------------------------
+
+MOST_ADDED, MOST_EFFECTS = 20_000, 300
+"""Values and levels up to which effects are added up."""
+Sums = tuple[Floats, Floats, float, int]
+
+
+def additive(design: Design, name: str) -> Sums | None:
+    """Least squares where no row has two levels of a factor, as in a Latin square or a fraction.
+
+    Replicates and items have luck of their own with each level, which isn't told apart: none.
+
+    Returns:
+        The mean of each level if effects add up, nan where it has no value; their covariance in
+        units of the mean square that is left; that, and its degrees of freedom. None where rows
+        have several levels, or not all differences are told apart.
+    """
+    y = design.y
+    if name not in design.varied or design.unit not in ("rows", "block"):
+        return None
+    at = np.nonzero(np.isfinite(y))
+    if len(at[0]) > MOST_ADDED or sum(y.shape) > MOST_EFFECTS:
+        return None
+    if np.isfinite(arrange(design, name)).sum(axis=2).max() > 1:
+        return None
+    axis = design.names.index(name)
+    count = y.shape[axis]
+    order = [axis, *(of for of in range(y.ndim) if of != axis)]
+    x = np.hstack([np.eye(y.shape[of])[at[of]] for of in order])
+    rank, known = int(np.linalg.matrix_rank(x)), int(x.any(axis=0).sum()) - y.ndim + 1
+    df = len(x) - rank
+    if rank < known or df < 2:
+        return None
+    inverse: Floats = np.linalg.pinv(x.T @ x).astype(np.float64)
+    beta = inverse @ (x.T @ y[at])
+    there = x[:, :count].any(axis=0)
+    means = np.where(there, y[at].mean() + beta[:count] - beta[:count][there].mean(), np.nan)
+    return means, inverse[:count, :count], float(((y[at] - x @ beta) ** 2).sum()) / df, df
+
+
+def added(design: Design, sums: Sums, weights: Floats, first: Codes, second: Codes) -> Tests:
+    """Contrasts, (contrast, level), of effects that add up: at most likely, as none tests it."""
+    means, covariance, ms, df = sums
+    per = np.einsum("ca,ab,cb->c", weights, covariance, weights)
+    scatter = Scatter(np.full(len(per), ms), np.full(len(per), float(df)), per > -1)
+    estimate = weights @ np.nan_to_num(means)
+    return judged(design, first, second, estimate, scatter, per, design.y.size)
 
 
 # --- contrasts of all levels ----------------------------------------------------------------------
@@ -485,26 +567,25 @@ def weighted(
     return judged(design, *labels, estimate, scatter, squares / (units * rows), used, signs)
 
 
-def counted(
+def by_cell(
     design: Design, d: Floats, k: Floats, n: Floats, weights: Floats, first: Sequence[int],
     second: Sequence[int],
 ) -> Tests:  # fmt: skip
-    """Contrasts of counts, (row, level), with the binomial error of the levels' common share."""
+    """Contrasts of cells, (row, level), with errors of their own."""
     labels = np.array(first, np.intp), np.array(second, np.intp)
     finite = np.asarray((n > 0).all(axis=1))
     d, k, n = d[finite], k[finite], n[finite]
     if not len(k):
         return nothing()
-    share = k.sum(axis=1) / n.sum(axis=1)
-    scale = design.study.scale
     estimate = d.mean(axis=0) @ weights.T
-    spread = ((share * (1 - share))[:, None] / n).sum(axis=0) / len(k) ** 2
-    error = np.sqrt(spread @ (weights**2).T) * scale
-    df = np.full(len(weights), np.inf)
+    spread, squares, borrowed = (of.sum(axis=0) for of in cell_errors(design, k, n, 1))
+    variance = spread @ (weights**2).T
+    error = np.sqrt(variance) / len(k)
+    df = freedom(design, variance, squares @ (weights**4).T, borrowed @ (weights**2).T)
     p = pvalues(estimate, error, df)
     successes, trials = k.sum(axis=0), n.sum(axis=0)
     capped = np.full(len(weights), design.capped)
-    for at, w in enumerate(weights):
+    for at, w in enumerate(weights if design.unit == "counts" else ()):
         if labels[1][at] == TREND:
             sides = [successes, trials - successes]
             if any(side.sum() < FEWEST_COUNTS for side in sides):
@@ -543,8 +624,13 @@ def levels(design: Design, name: str) -> Tests:
     """
     if design.unit == "none":
         return nothing()
-    if design.unit == "counts":
-        columns = arrange_counts(design, name)
+    if (sums := additive(design, name)) is not None:
+        there = np.flatnonzero(np.isfinite(sums[0]))
+        weights, first, second = level_weights(there)
+        weights = weights @ np.eye(len(sums[0]))[there]
+        return added(design, sums, weights, np.array(first), np.array(second))
+    if design.by_cell:
+        columns = arrange_cells(design, name)
         finite = np.asarray(columns[2] > 0)
     else:
         d = arrange(design, name)
@@ -558,9 +644,9 @@ def levels(design: Design, name: str) -> Tests:
     if count < 2:
         return nothing()
     weights, first, second = level_weights(retained)
-    if design.unit == "counts":
+    if design.by_cell:
         of_d, k, n = (x[:, retained] for x in columns)
-        return counted(design, of_d, k, n, weights, first, second)
+        return by_cell(design, of_d, k, n, weights, first, second)
     if (
         design.unit == "replicate"
         and has[:, retained].all(axis=1).sum() < 0.5 * has[:, retained].any(axis=1).sum()
@@ -594,11 +680,17 @@ def level_weights(retained: Codes) -> tuple[Floats, list[int], list[int]]:
     )
 
 
-def alike(tests: Tests, margin: float) -> Bools:
-    """Whether the 95 % interval of each contrast lies within ± a margin."""
-    half = reach(tests.df) * tests.error
-    inside: Bools = np.isfinite(tests.p) & (np.abs(tests.estimate) + half <= margin)
-    return inside
+def alike(design: Design, tests: Tests, margin: float) -> Floats:
+    """The p with which contrasts lie within a margin in the unit of the metric.
+
+    In logs the margin is that around the geometric mean of all.
+    """
+    if design.study.log:
+        middle = np.exp(min(700.0, float(np.nanmean(design.y))))
+        margin = float(2 * np.arcsinh(margin / (2 * middle)))
+    room = margin - np.abs(tests.estimate)
+    p = pvalues(room, tests.error, tests.df)
+    return np.where((room > 0) | np.isnan(p), p, 1.0)
 
 
 def difference_by_unit(design: Design, name: str, a: int, b: int) -> Floats:
@@ -614,6 +706,8 @@ def level_means(design: Design, name: str) -> tuple[Floats, Bools]:
     Levels that more than half of the rows lack don't count; theirs is nan.
     """
     d = by_row(design, name)
+    if (sums := additive(design, name)) is not None:
+        return sums[0], np.ones(len(d), bool)
     finite = np.isfinite(d)
     some = np.asarray(finite.any(axis=1))
     retained = finite[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)

@@ -36,6 +36,7 @@ def notes(page: Design) -> list[str]:
     """What was left out, and what isn't counted."""
     study = page.study
     notes = [words.measured_once(label) for label in _measured_once(page)]
+    notes += [words.ADDED] * any(contrasts.additive(page, name) for name in page.varied)
     failed = study.failed
     if page.fixed:
         total = sum(
@@ -82,11 +83,11 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     if not heads and first.kind == "names":
         levels = page.factor(first.factor).spoken
         here = present_levels(page, first.factor)
-        margin = page.study.table.metric.alike
+        alike = page.study.table.metric.alike
         few = words.listed([levels[of] for of in here[:6]])
         whole = len(here) <= 6 and len(first.tests) == len(here) * (len(here) - 1) / 2
-        if margin and whole and not page.study.log and contrasts.alike(first.tests, margin).all():
-            heads = (words.alike(few, words.size_text(page, margin)),)
+        if alike and whole and (contrasts.alike(page, first.tests, alike) <= 0.05).all():
+            heads = (words.alike(few, words.room(page, alike)),)
         elif len(here) == 2 and len(first.tests):
             low, high = interval(first, 0)
             room = words.size_text(page, (high - low) / 2, float(first.tests.error[0]))
@@ -108,7 +109,7 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
             f"{page.y.shape[-1]} {words.units_text(page)} are too few to be sure what others do."
         )
     evidence += [
-        _range(page),
+        "" if unanimous else _range(page),
         *(
             _largest(question)
             for question in asked
@@ -191,11 +192,11 @@ def _largest(question: Question) -> str:
 def _range(page: Design) -> str:
     """The range of the values, as `Pass@1 30.7 to 88.5 %.`."""
     low, high = value_range(page)
-    if low is None or high is None:
-        return ""
+    if low is None or high is None or (low <= 0 and high == page.study.table.metric.high):
+        return ""  # All that is possible says nothing.
     places = words.shown_decimals(page)
     ends = f"{words.fixed(low, places)} to {words.with_unit(page, words.fixed(high, places))}"
-    return f"{page.study.table.metric.name} {ends}."
+    return f"{words.capital(page.study.table.metric.name)} {ends}."
 
 
 def value_range(page: Design) -> tuple[float | None, float | None]:
@@ -295,7 +296,7 @@ def _copies(page: Design) -> list[str]:
     copies = page.study.copies
     name = page.study.only("replicate")
     if not copies or name is None:
-        return []
+        return [words.COPIED_ROWS] if copies else []
     label = page.study.factors[name].label
     verb = "repeat" if len(copies) > 1 else "repeats"
     out = "are" if len(copies) > 1 else "is"

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from gridatlas.analysis.table import Bools, Codes, Factor, Floats, Metric, Table
 
-REPEAT = "repeat"
-"""The replicate of rows that share a place."""
 LARGEST = 50_000_000
 """Places of the grid of all factors: more would not fit into memory."""
-Unit = Literal["replicate", "item", "block", "counts", "rows", "none"]
+Unit = Literal["replicate", "item", "block", "counts", "repeats", "rows", "none"]
+ARRAYS = ("y", "k", "within", "n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +23,17 @@ class Study:
 
     Attributes:
         factors: Those with an axis of the arrays, in their order; numbers ascend.
-        y: The values, in logs if `log`; nan where there is none.
-        k: Successes, like `n` (trials); None where any is unknown.
+        y: The values, in logs if `log`; nan where there is none. Rows that share a place are
+            averaged: nothing says which row of one place belongs to which of another.
+        k: Successes; None where any is unknown.
+        within: Without counts the variance of the rows of a place; None where few share one.
+        n: Trials; without counts how many rows share a place.
         scale: What a share of 1 is in the metric's unit.
         delta: The last printed decimal as a value; None where unknown.
         groups: Of each level of the block factor, which of the blocks that move apart it is in.
         apart: Whether these may be units.
-        copies: Replicates left out, as they repeat another's numbers.
+        copies: Replicates left out, as they repeat another's numbers; one without a label where
+            the rows of each place do.
         failed: How many runs failed, by the labels of the levels of each factor.
         averages: Whether all there is are averages.
         means: Blocks left out, as they are the mean of others.
@@ -41,6 +44,7 @@ class Study:
     factors: Mapping[str, Factor]
     y: Floats
     k: Floats | None
+    within: Floats | None
     n: Floats | None
     log: bool
     scale: float
@@ -78,6 +82,7 @@ class Design:
     names: tuple[str, ...]
     y: Floats
     k: Floats | None
+    within: Floats | None
     n: Floats | None
     unit: Unit
     unit_name: str
@@ -96,6 +101,11 @@ class Design:
         return 1 if self.study.table.metric.better == "higher" else -1
 
     @property
+    def by_cell(self) -> bool:
+        """Whether each cell has an error of its own, of its counts or of its rows."""
+        return self.unit in ("counts", "repeats")
+
+    @property
     def varied(self) -> tuple[str, ...]:
         """Axes with at least two levels that have a value."""
         found = []
@@ -104,6 +114,12 @@ class Design:
             if np.isfinite(self.y).any(axis=others).sum() >= 2:
                 found.append(name)
         return tuple(found)
+
+
+def changed(of: Study | Design, change: Callable[[Floats], Floats]) -> dict[str, Any]:
+    """All arrays changed alike."""
+    arrays = {name: getattr(of, name) for name in ARRAYS}
+    return {name: None if array is None else change(array) for name, array in arrays.items()}
 
 
 def mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
@@ -122,7 +138,6 @@ def prepare(table: Table) -> Study:
         ValueError: The grid of all factors has more than `LARGEST` places.
     """
     table, averages = _observed(table)
-    table = _with_repeats(table)
     values, failed = _failed(table)
     scale = 100.0 if table.metric.unit == "%" else (table.metric.high or 1.0)
     counts = table.k is not None and table.n is not None and bool(
@@ -137,17 +152,14 @@ def prepare(table: Table) -> Study:
     shape = tuple(len(factor.levels) for factor in factors.values())
     if float(np.prod([1.0, *shape])) > LARGEST:
         raise ValueError(f"the grid of all factors has more than {LARGEST:,} places: {shape}")
-    at = tuple(table.codes[name] for name in factors)
-    y = np.full(shape, np.nan)
-    if len(values):
-        y[at] = values
-    k = n = None
-    if counts and table.k is not None and table.n is not None:
-        k, n = np.full(shape, np.nan), np.full(shape, np.nan)
-        k[at], n[at] = table.k, table.n
-        k[~np.isfinite(y)] = n[~np.isfinite(y)] = np.nan
-    study = Study(table, factors, y, k, n, log, scale, delta, np.zeros(0, np.intp), False, (),
-                  failed, averages)  # fmt: skip
+    place = np.zeros(len(values), np.intp)
+    if factors:
+        place = np.ravel_multi_index(tuple(table.codes[name] for name in factors), shape)
+    arrays = _gathered(place, shape, values, *((table.k, table.n) if counts else (None, None)))
+    copies = ("",) if _are_copies(*arrays) else ()
+    y, k, within, n = (*arrays[:2], None, None) if copies else arrays
+    study = Study(table, factors, y, k, within, n, log, scale, delta, np.zeros(0, np.intp), False,
+                  copies, failed, averages)  # fmt: skip
     study = _without_copies(_at_the_end(study))
     return _grouped(_without_averages(study))
 
@@ -194,26 +206,43 @@ def _retained(table: Table, rows: Bools) -> Table:
     return replace(table, factors=factors, codes=codes, value=value, n=n, k=k, failed=failed)
 
 
-def _with_repeats(table: Table) -> Table:
-    """Rows that share a place are numbered as a replicate of their own."""
-    if not len(table.value):
-        return table
-    place = np.zeros(len(table.value), np.int64)
-    for name, factor in table.factors.items():
-        place = np.unique(place * len(factor.levels) + table.codes[name], return_inverse=True)[1]
-    order = np.argsort(place, kind="stable")
-    first = np.r_[True, np.diff(place[order]) > 0]
-    number = np.empty(len(place), np.intp)
-    number[order] = np.arange(len(place)) - np.maximum.accumulate(
-        np.where(first, np.arange(len(place)), 0)
-    )
-    if not number.any():
-        return table
-    labels = tuple(str(at + 1) for at in range(int(number.max()) + 1))
-    repeat = Factor("repeat", labels, "replicate")
-    return replace(
-        table, factors={**table.factors, REPEAT: repeat}, codes={**table.codes, REPEAT: number}
-    )
+Gathered = tuple[Floats, Floats | None, Floats | None, Floats | None]
+
+
+def _gathered(
+    place: Codes, shape: tuple[int, ...], values: Floats, k: Floats | None, n: Floats | None
+) -> Gathered:
+    """The arrays of a study, from the place of each row.
+
+    Rows that share a place repeat its measurement, if at least half of the places have several.
+    """
+    size = int(np.prod(shape))
+    rows = np.flatnonzero(np.isfinite(values))
+    times = np.bincount(place[rows], minlength=size)
+    if times.max(initial=0) > 1:
+        # Whatever their order, they add up alike.
+        rows = rows[np.lexsort((values[rows], place[rows]))]
+
+    def summed(of: Floats) -> Floats:
+        sums = np.bincount(place[rows], of[rows], size)
+        return np.where(times > 0, sums, np.nan).reshape(shape)
+
+    y = summed(values) / times.reshape(shape)
+    if k is not None and n is not None:
+        return y, summed(k), None, summed(n)
+    if not 2 * (times > 1).sum() >= (times > 0).sum() > 0:
+        return y, None, None, None
+    rest = summed((values - y.ravel()[place]) ** 2).ravel()
+    rest[rest <= 1e-24 * times * np.nanmax(np.abs(y)) ** 2] = 0.0
+    within = np.where(times > 1, rest / (times - 1), np.nansum(rest) / (times[times > 0] - 1).sum())
+    return y, None, within.reshape(shape), times.astype(float).reshape(shape)
+
+
+def _are_copies(y: Floats, k: Floats | None, within: Floats | None, n: Floats | None) -> bool:
+    """Whether the rows of each place are one, written several times."""
+    if within is None or n is None or within[n > 1].any():
+        return False
+    return bool((n > 1).sum() >= 8 and len(np.unique(y[n > 1])) >= 5)
 
 
 def _failed(table: Table) -> tuple[Floats, dict[str, dict[str, int]]]:
@@ -264,13 +293,8 @@ def in_logs(metric: Metric, values: Floats) -> bool:
 def _reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
     """The study with some levels of a factor only."""
     axis = [*study.factors].index(name)
-    y, k, n = (
-        None if array is None else np.take(array, levels, axis)
-        for array in (study.y, study.k, study.n)
-    )
-    assert y is not None
     factors = {**study.factors, name: _with_levels(study.factors[name], levels)}
-    return replace(study, factors=factors, y=y, k=k, n=n)
+    return replace(study, factors=factors, **changed(study, lambda of: np.take(of, levels, axis)))
 
 
 def reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
@@ -284,18 +308,15 @@ def _at_the_end(study: Study) -> Study:
         axis = [*study.factors].index(name)
         finite = np.isfinite(study.y)
         last = study.y.shape[axis] - 1 - np.argmax(np.flip(finite, axis), axis)
+        at = np.expand_dims(last, axis)
         factors = {key: factor for key, factor in study.factors.items() if key != name}
         runs = np.moveaxis(study.y, axis, -1)[finite.all(axis=axis)]
         course = study.factors[name], mean(runs, 0)
-        y, k, n = (
-            None
-            if array is None
-            else np.take_along_axis(array, np.expand_dims(last, axis), axis).squeeze(axis)
-            for array in (study.y, study.k, study.n)
+        arrays = changed(
+            study,
+            lambda of, at=at, axis=axis: np.take_along_axis(of, at, axis).squeeze(axis),  # type: ignore[misc]
         )
-        assert y is not None
-        courses = (*study.courses, course)
-        study = replace(study, factors=factors, y=y, k=k, n=n, courses=courses)
+        study = replace(study, factors=factors, courses=(*study.courses, course), **arrays)
     return study
 
 
@@ -341,7 +362,9 @@ def _without_averages(study: Study) -> Study:
                 [of for of, w in zip(others, weights, strict=True) if w > 0.5 * max(weights)]
             )
         for parts in sets:
-            if len(parts) >= 2 and np.abs(rows[:, parts].mean(axis=1) - rows[:, at]).max() <= room:
+            of = rows[:, parts]
+            apart = len(parts) >= 2 and float(np.ptp(of, axis=1).max()) > room
+            if apart and np.abs(of.mean(axis=1) - rows[:, at]).max() <= room:
                 averages.append(at)
                 break
     left = [at for at in range(count) if at not in averages]
@@ -416,35 +439,36 @@ def _linked(means: Floats) -> tuple[Codes, int]:
     )
 
 
-def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool = False) -> Design:
+def design(study: Study, fixed: Mapping[str, int] | None = None) -> Design:
     """What the contrasts of a page are tested with.
 
     Args:
         fixed: The level of each factor that the page is about.
-        alone: Whether one replicate is tested for itself, cell by cell, with its counts or items.
     """
     fixed = fixed or {}
     names = [name for name in study.factors if name not in fixed]
     at = tuple(fixed.get(name, slice(None)) for name in study.factors)
-    y, k, n = (None if array is None else array[at] for array in (study.y, study.k, study.n))
-    assert y is not None
+    y, k, within, n = changed(study, lambda of: of[at]).values()
     varied = {
         role: name if name in names and _levels(y, names, name) > 1 else None
         for role in ("replicate", "item", "block")
         for name in [study.only(role)]
     }
     single = study.only("replicate") in fixed or bool(study.copies and not varied["replicate"])
-    single = single and not alone
     unit: Unit
     unit, unit_name = ("none", "") if single else _unit(study, names, y, varied)
     runs = study.table.cells_are_runs
     replicate, block = varied["replicate"], varied["block"]
     if replicate and unit_name != replicate:
         y, k, n = _averaged(names, replicate, y, k, n)
-    if block and unit in ("block", "replicate", "rows"):
+    if block and unit == "repeats" and runs:
+        # As if the luck of a run were that of all its blocks.
+        axis = names.index(block)
+        within, n = mean(within, axis), n.min(axis=axis)
+    if block and (unit in ("block", "replicate", "rows") or (unit == "repeats" and runs)):
         lone = unit == "rows" or runs
         if lone or len(np.unique(study.groups)) < len(study.groups):
-            y, k, n = _merged(names, block, study.groups, y, lone=lone)
+            y = _merged(names, block, study.groups, y, lone=lone)
     if unit_name:
         axis = names.index(unit_name)
         y = np.moveaxis(y, axis, -1)
@@ -453,16 +477,17 @@ def design(study: Study, fixed: Mapping[str, int] | None = None, *, alone: bool 
     else:
         y = y[..., None]
     delta = study.delta
-    if unit == "replicate" and study.n is not None:
+    if unit == "replicate" and study.k is not None and study.n is not None:
         delta = study.scale / float(np.nanmedian(study.n))
-    own_only = unit == "item" or (unit == "replicate" and (unit_name == REPEAT or not runs))
-    capped = unit_name == REPEAT or (unit == "rows" and not runs)
+    own_only = unit == "item" or (unit == "replicate" and not runs)
+    capped = unit == "repeats" or (unit == "rows" and not runs)
     floor = 0.0 if delta is None else float(np.float64(delta) ** 2 / 12)
-    counted = unit == "counts"
     result = Design(
-        study, fixed, tuple(names), y, k if counted else None, n if counted else None,
-        unit, unit_name, own_only, capped, floor, single,
+        study, fixed, tuple(names), y, k, within, n, unit, unit_name, own_only, capped, floor,
+        single,
     )  # fmt: skip
+    if not result.by_cell:
+        result = replace(result, k=None, within=None, n=None)
     if unit == "rows" and len(result.varied) < 2:
         result = replace(result, unit="none")
     return result
@@ -481,15 +506,14 @@ def _unit(
         left = len(np.unique(study.groups[here]))
     items = bool(item) and _levels(y, names, item or "") >= 5
     counts = study.k is not None and not study.table.cells_are_runs
-    # Rows that nothing numbers are samples of the same questions, where these are known.
-    samples = replicate == REPEAT and (items or counts)
-    if replicate and not samples and (left < 6 or _levels(y, names, replicate) >= 6):
+    if replicate and (left < 6 or _levels(y, names, replicate) >= 6):
         return "replicate", replicate
     if item and items and left < 6:
         return "item", item
-    if block and left >= 3:
+    repeats = study.within is not None and not replicate
+    if block and left >= (6 if repeats else 3):
         return "block", block
-    return ("counts" if counts else "rows"), ""
+    return ("counts" if counts else "repeats" if repeats else "rows"), ""
 
 
 def _levels(y: Floats, names: Sequence[str], name: str) -> int:
@@ -515,7 +539,7 @@ def _averaged(names: list[str], name: str, y: Floats, k: Floats | None, n: Float
     return mean(y, axis), successes, trials
 
 
-def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, lone: bool) -> Arrays:
+def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, lone: bool) -> Floats:
     """Averaged over the blocks of each group, a cell only where it has all of them; or over all.
 
     The mean over all gives each group the same weight.
@@ -527,6 +551,7 @@ def _merged(names: list[str], block: str, groups: Codes, y: Floats, *, lone: boo
     ]
     stacked = np.stack(parts, axis)
     if not lone:
-        return stacked, None, None
+        return stacked
     names.remove(block)
-    return stacked.mean(axis=axis), None, None
+    found: Floats = stacked.mean(axis=axis)
+    return found

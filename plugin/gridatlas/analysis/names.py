@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.design import Design, mean
-from gridatlas.analysis.questions import FEW_NAMES, Question, group_of_best, present_levels
+from gridatlas.analysis.questions import (
+    ALL_PAIRS,
+    FEW_NAMES,
+    Question,
+    group_of_best,
+    present_levels,
+)
 from gridatlas.analysis.said import (
     Assertion,
     Rank,
@@ -52,20 +59,22 @@ def ranks(asked: Sequence[Question]) -> tuple[Rank, ...]:
     if question is None or len(present_levels(question.design, question.factor)) <= FEW_NAMES:
         return ()
     page, rank = question.design, ranked(question)
-    ahead_of = {
-        of: {
-            other
-            for other, p in group_of_best(question, question.factor, rank.order, of).items()
-            if p <= 0.05
-        }
-        for of in rank.order
-    }
+    count, tests = len(rank.order), question.tests
+    if count > ALL_PAIRS:
+        return ()
+    if len(tests) < count * (count - 1) / 2:
+        tests = contrasts.pairs(page, question.factor, [*combinations(sorted(rank.order), 2)])
+    up = page.sign * tests.estimate > 0
+    for_sure = np.where(np.isfinite(tests.p), tests.p, 1.0) / 2 * (count - 1) * question.by <= 0.05
+    wins, losses = (
+        np.bincount(np.where(up, *of)[for_sure], minlength=max(rank.order) + 1)
+        for of in ((tests.first, tests.second), (tests.second, tests.first))
+    )
     label, found = page.factor(question.factor).levels, []
     for of in rank.order:
         mean = np.nan if rank.gaps else float(rank.means[of])
         value = float(np.exp(mean)) if page.study.log else mean
-        behind = sum(of in others for others in ahead_of.values())
-        found.append((label[of], value, 1 + behind, len(rank.order) - len(ahead_of[of])))
+        found.append((label[of], value, 1 + int(losses[of]), count - int(wins[of])))
     return tuple(found)
 
 
@@ -126,7 +135,7 @@ def _against_base(question: Question, at: int, base: int, *, first: bool) -> str
         )
     else:
         line = f"{label[better]} {words.LIKELY}ahead of {label[worse]}: {end}"
-    return words.clause(line, likely=is_likely(p, capped=capped))
+    return words.clause(line, likely=is_likely(p, capped=capped), named=True)
 
 
 def _how_far_ahead(question: Question, at: int, pattern: str = words.AHEAD, **named: str) -> str:
@@ -143,27 +152,24 @@ def _base_heads(
     label = question.design.factor(question.factor).spoken
     shown = [*over, *under, *rest]
 
-    def sized(at: int, *, bare: bool) -> str:
+    def sized(at: int, *, bare: bool = True) -> str:
         return size(question, at, bare=bare, beside=shown)
 
-    down = [
-        (label[ahead(question, at)[1]], f"−{sized(at, bare=bool(over) or at != under[-1])}")
-        for at in under
-    ]
+    unit = sized(shown[0], bare=False).removeprefix(sized(shown[0]))
+    down = [(label[ahead(question, at)[1]], f"−{sized(at)}") for at in under]
     if over:
         best = ahead(question, over[0])[0]
-        up = [(label[ahead(question, at)[0]], f"+{sized(at, bare=at != over[-1])}") for at in over]
+        up = [(label[ahead(question, at)[0]], f"+{sized(at)}") for at in over]
         mine = [at for at in rest if ahead(question, at)[0] == best]
-        also = [
-            (label[best], label[ahead(question, at)[1]], f"+{sized(at, bare=True)}") for at in mine
-        ]
-        p = max(float(adjusted[at]) for at in over)
-        ps = [p, p]
-        for at in (*mine, *under):
-            ps.insert(0, max(ps[0], float(adjusted[at])))
-        return tuple(zip(words.over_base(up, down, label[base], also), ps, strict=True))
+        also = [(label[best], label[ahead(question, at)[1]], f"+{sized(at)}") for at in mine]
+        said = [*over, *mine, *under]
+        return tuple(
+            (text, max(float(adjusted[at]) for at in said[: len(over) + count]))
+            for text, count in words.over_base(up, down, label[base], also, unit)
+        )
     if under:
-        text = words.falls_behind([name for name, _ in down], [by for _, by in down], label[base])
+        names, sizes = zip(*down, strict=True)
+        text = words.falls_behind(names, f"{', '.join(sizes)}{unit}", label[base])
         return ((text, max(float(adjusted[at]) for at in under)),)
     better, worse = ahead(question, rest[0])
     text = words.beats(label[better], label[worse], size(question, rest[0]))
@@ -179,13 +185,14 @@ def pair_mean(question: Question, at: int, level: int) -> str:
     both = finite[:, :, [a, b]].all(axis=2)
     if not both.any():  # Each has replicates of its own, over the rows that both have.
         both = finite[:, :, level] & finite[:, :, a].any(axis=0) & finite[:, :, b].any(axis=0)
-    found = float(d[:, :, level][both].mean())
+    whole = contrasts.level_means(page, question.factor)[0]
+    found = float(d[:, :, level][both].mean() if both.any() else whole[level])
     return words.mean_text(page, found, float(tests.error[at]))
 
 
 def _over_rows(page: Design, question: Question, at: int) -> str:
     """`, over 90 of 100 cells that both have`, where some are left out."""
-    if page.unit not in ("rows", "counts"):
+    if page.unit != "rows" and not page.by_cell:
         return ""
     others = [name for name in page.names if name != question.factor]
     cells = int(np.prod([len(page.factor(name).levels) for name in others]))
@@ -197,9 +204,9 @@ def _units_line(question: Question, first: int, second: int) -> list[str]:
     page = question.design
     label = page.factor(question.factor).spoken
     count, by_unit = units_ahead(page, question.factor, first, second)
-    if not len(by_unit):
+    if len(by_unit) < 2:
         return []
-    if page.unit in ("rows", "counts"):
+    if page.unit == "rows" or page.by_cell:
         return [f"Ahead in {count}."]
     leads = f"{label[first]} is ahead of {label[second]}"
     if page.unit == "block":
@@ -215,7 +222,7 @@ def _means_over(page: Design, question: Question, rows: Bools) -> list[str]:
     if not others or not len(rows) or not rows.all() or page.unit != "replicate":
         return []
     kind = "Geometric means" if page.study.log else "Means"
-    return [f"{kind} over all {words.listed(others)}."]
+    return [f"{kind} over all {words.listed([words.plural(label) for label in others])}."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +330,7 @@ def _say_ranking(
         if at >= 0:
             units, by_unit = units_ahead(page, question.factor, top, nearest)
             both = f"{label[top]} against {label[nearest]}"
-            end = f"; ahead in {units}{luck(page, by_unit)}" if len(by_unit) else ""
+            end = f"; ahead in {units}{luck(page, by_unit)}" if len(by_unit) > 1 else ""
             evidence.append(f"{both}: {positive_interval(question, at)}{end}.")
     short = words.clause(f"Over all settings: {texts[0]}.", likely=is_likely(p, capped=capped))
     heads = tuple((text, p) for text in texts)
@@ -367,13 +374,13 @@ def say_tuned(question: Question) -> Said:
     p, error = float(adjusted[at]), float(tests.error[at])
     value = words.mean_text(page, values[top], error)
     if not out or len(order) == 2:
-        text = words.tuned_beats(label[first], label[second], size(question, at))
+        text = words.beats(label[first], label[second], size(question, at))
     elif len(out) < len(order) - 1:
         others = words.listed([label[of] for of in order[1:] if of not in out])
-        text = words.tuned_leads(label[top], value, others)
+        text = words.leads(label[top], value, others)
     else:
         best = words.best_text(page)
-        text = words.tuned_best(label[top], value, size(question, at), label[second], best)
+        text = words.is_best(label[top], best, value, size(question, at), label[second])
     capped = bool(tests.capped[at])
     ranking = ", ".join(
         f"{label[of]} {words.mean_text(page, values[of], error, bare=of != top)}" for of in order
@@ -387,7 +394,8 @@ def say_tuned(question: Question) -> Said:
         f"{_best_places(question)}.",
     )
     much = _how_far_ahead(question, at, words.AHEAD_TUNED)
-    return Said(question, ((text, p),), capped, evidence, (evidence[0],), assertions, much)
+    heads = ((f"Tuned, {text}", p),)
+    return Said(question, heads, capped, evidence, (evidence[0],), assertions, much)
 
 
 def _best_values(question: Question) -> dict[int, float]:
@@ -415,7 +423,7 @@ def _best_places(question: Question) -> str:
             factor = page.factor(axis)
             last = len(factor.levels) - 1
             edge = ", the edge of the grid" if level in (0, last) and last > 1 else ""
-            cells.append(f"{factor.label} {factor.levels[level]}{edge}")
+            cells.append(f"{words.labelled(factor, level)}{edge}")
         texts.append(f"{page.factor(question.factor).spoken[of]} at {words.listed(cells)}")
     return f"Best: {'; '.join(texts)}"
 

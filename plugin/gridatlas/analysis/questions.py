@@ -163,13 +163,14 @@ def _by_block(page: Design, name: str) -> list[Question]:
     if block is None or block in page.fixed or len(levels) > 3:
         return []
     count = len(study.factors[block].levels)
-    seeds = page.unit == "replicate" or (study.only("replicate") and page.unit == "block")
-    if not 2 <= count <= 12 or not (seeds or study.k is not None):
+    repeated = page.unit == "replicate" or (study.only("replicate") and page.unit == "block")
+    by_cell = study.k is not None or study.within is not None
+    if not 2 <= count <= 12 or not (repeated or by_cell):
         return []
     parts, places = [], []
     for at in range(count):
         inside = design(study, {**page.fixed, block: at})
-        if inside.unit not in ("replicate", "counts", "item") or name not in inside.names:
+        if inside.unit in ("block", "rows", "none") or name not in inside.names:
             continue
         tests = contrasts.pairs(inside, name, pairs_asked(page.factor(name), levels))
         parts.append(tests)

@@ -20,7 +20,10 @@ METRICS = (
     "acc|accuracy|f1|macro_?f1|ppl|perplexity|loss|bleu|rouge.?|em|wer|cer|mse|mae|rmse|r2|auc|"
     "precision|recall|latency|throughput|ms|params|size|memory|ttft|tpot|score"
 )
-BLOCKS = "benchmark|dataset|data_?set|task|subset|language|lang|subject|category|domain|game|env"
+BLOCKS = (
+    "benchmark|dataset|data_?set|task|subset|language|lang|subject|category|domain|game|env|"
+    "blocks?|plot|site|study|study_key|cohort|location|loc|participant|person|patient|rater"
+)
 SETTINGS = (
     "lr|learning_?rate|wd|weight_?decay|bs|batch_?size|dropout|ratio|window|local_?window|warm_?up|"
     "momentum|optimizer|schedule|scheduler|layers|num_?layers|rank|r|alpha|width|hidden|hidden_?size|"

@@ -222,8 +222,12 @@ def detectable(question: Question) -> str:
 def would_show(question: Question, at: int) -> str:
     """About how many units would show a difference as large as the one seen, with power 0.8."""
     page, tests = question.design, question.tests
-    units = page.y.shape[-1]
-    if page.unit not in ("replicate", "block", "item") or units < 2:
+    units, noun = page.y.shape[-1], words.units_text(page)
+    if page.unit == "repeats" and page.n is not None:
+        units, noun = int(np.median(page.n[page.n > 0])), "repeats"
+    elif page.unit not in ("replicate", "block", "item"):
+        return ""
+    if units < 2:
         return ""
     asked = int(np.isfinite(tests.p).sum())
     alpha = 0.05 / (question.by * asked)
@@ -234,5 +238,5 @@ def would_show(question: Question, at: int) -> str:
         df = float(tests.df[at]) * (count - 1) / (units - 1)
         needed = contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)
         if needed * error * sqrt(units / count) <= estimate:
-            return f"about {count} {words.units_text(page)}"
+            return f"about {count} {noun}"
     return ""

@@ -12,7 +12,7 @@ import numpy as np
 from gridatlas.analysis import cells as interactions
 from gridatlas.analysis import contrasts
 from gridatlas.analysis.contrasts import Tests
-from gridatlas.analysis.design import Design, Study, design, mean, reduced
+from gridatlas.analysis.design import Design, Study, changed, design, mean, reduced
 from gridatlas.analysis.questions import holm
 from gridatlas.analysis.table import Bools, Codes, Floats
 
@@ -32,19 +32,9 @@ SAMENESS = re.compile(r"\b(robust|same|similar|stable)\b", re.IGNORECASE)
 """Words that say that values don't differ."""
 
 
-def asserts_sameness(text: str) -> bool:
-    """Whether a statement says that values don't differ."""
-    return bool(SAMENESS.search(text))
-
-
 def strong_words(text: str) -> list[str]:
     """The words by which a statement says more than its numbers."""
     return [match.group() for match in STRONG.finditer(text)]
-
-
-def asserts_more(text: str) -> bool:
-    """Whether a statement says more than its numbers."""
-    return bool(strong_words(text))
 
 
 def verdict(
@@ -56,7 +46,7 @@ def verdict(
     Args:
         arithmetic: Whether it is true of the printed numbers; None where they are missing.
         quotes: Whether it only quotes numbers, counts or places.
-        capped: Whether it asserts more (`asserts_more`) and names no question that it is about.
+        capped: Whether it asserts more (`strong_words`) and names no question that it is about.
         p: Of the test of what it asserts, adjusted over the statements of its source; None or nan
             where there is none.
         contrary: Whether the test points the other way.
@@ -153,17 +143,13 @@ def merged(page: Design, names: Sequence[str]) -> Design:
     axes = [page.names.index(name) for name in names]
     rest = [at for at in range(len(page.names)) if at not in axes]
 
-    def flat(array: Floats | None) -> Floats | None:
-        if array is None:
-            return None
+    def flat(array: Floats) -> Floats:
         order = [*rest, *axes, *range(len(page.names), array.ndim)]
         before = [array.shape[at] for at in rest]
         return array.transpose(order).reshape(*before, -1, *array.shape[len(page.names) :])
 
-    y = flat(page.y)
-    assert y is not None
     names = (*(page.names[at] for at in rest), CELLS)
-    return replace(page, names=names, y=y, k=flat(page.k), n=flat(page.n))
+    return replace(page, names=names, **changed(page, flat))
 
 
 def contrast(of: Arranged) -> Tests:
@@ -177,18 +163,11 @@ def contrast(of: Arranged) -> Tests:
         inside, over = (of.page, flat[0]) if lone else (_only(page, used), flat[0, used])
         pair = int(over.argmax()), int(over.argmin())
         return contrasts.pairs(inside, of.names[0] if lone else CELLS, [pair])
-    if page.unit == "counts":
-        d, k, n = (x[:, used] for x in contrasts.arrange_counts(page, CELLS))
-        return contrasts.counted(page, d, k, n, flat[:, used], [0], [0])
+    if page.by_cell:
+        d, k, n = (x[:, used] for x in contrasts.arrange_cells(page, CELLS))
+        return contrasts.by_cell(page, d, k, n, flat[:, used], [0], [0])
     d = contrasts.arrange(page, CELLS)[:, :, used]
     return contrasts.weighted(page, d, flat[:, used], len(used) - 1, [0], [0])
-
-
-def alike(tests: Tests, margin: float) -> Floats:
-    """The p with which contrasts lie within a margin of 0, in the unit of the values."""
-    room = margin - np.abs(tests.estimate)
-    p = contrasts.pvalues(room, tests.error, tests.df)
-    return np.where((room > 0) | np.isnan(p), p, 1.0)
 
 
 def best_inside(study: Study, at: Mapping[str, Codes], inside: Bools, sign: int) -> float:
@@ -230,8 +209,10 @@ def best_inside(study: Study, at: Mapping[str, Codes], inside: Bools, sign: int)
 
 def _only(page: Design, cells: Codes) -> Design:
     """Some of the merged cells of a page."""
-    k, n = (None if array is None else array[..., cells] for array in (page.k, page.n))
-    return replace(page, y=page.y[..., cells, :], k=k, n=n)
+    y = page.y  # Its last axis are units.
+    return replace(
+        page, **changed(page, lambda of: of[..., cells, :] if of is y else of[..., cells])
+    )
 
 
 def interaction(study: Study, first: Mapping[str, Codes], second: Mapping[str, Codes]) -> float:
@@ -258,53 +239,6 @@ def interaction(study: Study, first: Mapping[str, Codes], second: Mapping[str, C
 def adjusted(p: Sequence[float | None]) -> Floats:
     """The p of all statements of one source, by Holm; nan where there is no test."""
     return holm(np.array([np.nan if each is None else each for each in p], float))
-
-
-# --- cell by cell ---------------------------------------------------------------------------------
-
-
-def cell_tests(page: Design, name: str, first: int, second: int) -> tuple[Floats, Floats]:
-    """The difference of two levels in each cell, and its p, by Holm over the cells.
-
-    Counts by Fisher's exact test, the same items in both by McNemar's; nothing else is tested.
-
-    Returns:
-        Both flat, over all other axes in their order; nan where there is no test.
-    """
-    if page.unit == "counts":
-        d, k, n = contrasts.arrange_counts(page, name)
-        p = np.full(len(d), np.nan)
-        for at in np.flatnonzero((n[:, [first, second]] > 0).all(axis=1)).tolist():
-            p[at] = contrasts.fisher(k[at, first], n[at, first], k[at, second], n[at, second])
-        return d[:, first] - d[:, second], holm(p)
-    d = contrasts.arrange(page, name)
-    differences = mean(d[:, :, first] - d[:, :, second], 0)
-    if page.unit != "item":
-        return differences, np.full(len(differences), np.nan)
-    return differences, holm(contrasts.mcnemar(d[:, :, first] - d[:, :, second]))
-
-
-def higher_and_lower(
-    study: Study, name: str, first: int, second: int, fixed: Mapping[str, int] | None = None
-) -> list[tuple[int, int, int]]:
-    """In how many cells the first level is significantly higher, in how many lower, of how many.
-
-    Returns:
-        One for each replicate, each tested by itself; one in all without replicates.
-    """
-    replicate = study.only("replicate")
-    fixed = dict(fixed or {})
-    pages = [fixed]
-    if replicate is not None and replicate not in fixed:
-        pages = [{**fixed, replicate: at} for at in range(len(study.factors[replicate].levels))]
-    found = []
-    for page in pages:
-        inside = design(study, page, alone=True)
-        differences, p = cell_tests(inside, name, first, second)
-        shown = p <= 0.05
-        higher, lower = (int((shown & (sign * differences > 0)).sum()) for sign in (1, -1))
-        found.append((higher, lower, int(np.isfinite(p).sum())))
-    return found
 
 
 def tally(passed: int, failed: int, not_applicable: int, cells: int) -> tuple[int, int, int]:

@@ -23,8 +23,8 @@ PLAIN = re.compile(r"[a-zµ@-]+(?![\w.])")
 ONE_OF_EACH = "for these measurements, one of each"
 """What an answer holds for where nothing repeats the measurements."""
 TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
-PLURALS = {"seed": "seeds", "repeat": "repeats", "fold": "folds", "trial": "trials", "run": "runs",
-           "replicate": "replicates", "sample": "samples"}  # fmt: skip
+OF_ONE = re.compile(r"\S*[^\Ws] of ")
+"""A label that wants an article: `number of layers`, but not `layers` or `digits of x`."""
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -94,6 +94,12 @@ def size_text(page: Design, estimate: float, error: float = 0.0, *, bare: bool =
     return f"{text} points" if page.study.table.metric.unit == "%" else with_unit(page, text)
 
 
+def room(page: Design, margin: float) -> str:
+    """A margin as it was declared, in the metric's unit."""
+    text = fixed(margin, shown_decimals(page))
+    return f"{text} points" if page.study.table.metric.unit == "%" else with_unit(page, text)
+
+
 def signed(page: Design, estimate: float, error: float, *, bare: bool = False) -> str:
     """The size of a difference with its sign."""
     text = size_text(page, estimate, error, bare=bare)
@@ -141,19 +147,40 @@ def labelled(factor: Factor, level: int) -> str:
     """A level within a sentence: a name alone, a number with its factor."""
     if factor.numbers is None:
         return factor.spoken[level]
-    name = factor.levels[level]
+    name = at(factor, level)
     reads_as_number = name.lstrip("+-−–±<>≤≥~≈.,$€£ ")[:1].isdigit()
     return f"{factor.label} {name}" if reads_as_number else name
 
 
+def at(factor: Factor, level: int) -> str:
+    """A level behind the name of its factor, or behind `at`: names as given, and `greedy`."""
+    name = factor.levels[level]
+    return name if factor.numbers is None else small(name)
+
+
+def the(label: str) -> str:
+    """A label within a sentence: `the number of layers`, `learning rate`."""
+    return f"the {label}" if OF_ONE.match(label) else label
+
+
+def larger(label: str) -> str:
+    """`at larger ratio`, `at a larger number of layers`, `with more digits of x`."""
+    if OF_ONE.match(label):
+        return f"at a larger {label}"
+    several = re.match(r"(.*[^aisu]s)( (of|per|in) .*)?$", label)
+    return f"with more {label}" if several else f"at larger {label}"
+
+
 def plural(label: str) -> str:
-    """What several are called."""
-    label = label.casefold()
-    if label in PLURALS:
-        return PLURALS[label]
-    if re.search(r"[^aeiou]y$", label):
-        return f"{label[:-1]}ies"
-    return label if label.endswith("s") else f"{label}{'e' * label.endswith(('ch', 'sh', 'x'))}s"
+    """What several are called: `seeds`, `GPUs`, `digits of x`."""
+    head, of, rest = re.fullmatch(r"(.*?)( (?:of|per|in) |$)(.*)", small(label)).groups()  # type: ignore[union-attr]
+    if re.search(r"[^aeiou]y$", head):
+        head = f"{head[:-1]}ies"
+    elif not head[-1:].isalnum():
+        return f"levels of {label}"
+    elif not re.search(r"[^s]s$", head):
+        head = f"{head}{'e' * head.endswith(('ch', 'sh', 'x', 's'))}s"
+    return f"{head}{of}{rest}"
 
 
 def units_text(page: Design) -> str:
@@ -180,7 +207,7 @@ def suffix(page: Design) -> str:
     """How far a headline reaches, where that is less than a reader expects."""
     if page.unit == "counts":
         return ", on these questions"
-    if (page.unit == "rows" and page.capped) or page.unit_name == "repeat":
+    if page.unit == "repeats" or (page.unit == "rows" and page.capped):
         return ", in these runs"
     return ""
 
@@ -189,8 +216,12 @@ def population(page: Design) -> str:
     """For what an answer holds."""
     count = page.y.shape[-1]
     match page.unit:
-        case "replicate" if page.unit_name == "repeat":
-            return f"if measured again in the same way ({count} repeats here)"
+        case "repeats":
+            times = np.zeros(0) if page.n is None else page.n[page.n > 0]
+            most = times.max(initial=0)
+            few, many = f"{times.min(initial=most):.0f}", f"{most:.0f}"
+            here = few if few == many else f"{few} to {many}"
+            return f"if measured again in the same way ({here} repeats here)"
         case "replicate":
             own = own_replicates(page)
             if own and len(own) <= 3:
@@ -214,14 +245,21 @@ def headline(text: str, page: Design, prefix: str, *, likely: bool, reach: bool 
     """The whole headline, without a full stop; names are written as given."""
     text = text.replace(LIKELY, "likely " if likely else "")
     factors = page.study.factors.values()
-    is_name = any(text.startswith(f"{name} ") for of in factors for name in of.levels)
+    is_name = any(text.startswith((f"{name} ", f"{name},")) for of in factors for name in of.levels)
     text = f"{prefix}{text if is_name else capital(text)}{suffix(page) if reach else ''}"
     return text if len(text) <= 2 * LONGEST else f"{text[: 2 * LONGEST - 2]} …"
 
 
-def clause(text: str, *, likely: bool) -> str:
-    """A sentence of evidence with its own `likely`."""
-    return capital(text.replace(LIKELY, "likely " if likely else ""))
+def clause(text: str, *, likely: bool, named: bool = False) -> str:
+    """A sentence of evidence with its own `likely`; a name that it begins with stays as given."""
+    text = text.replace(LIKELY, "likely " if likely else "")
+    return text if named else capital(text)
+
+
+def by(size: str) -> str:
+    """How far something is ahead: `by 6.8 points`, `by a factor of 3.0`."""
+    factor = size.removesuffix(" times")
+    return f"by {size}" if factor == size else f"by a factor of {factor}"
 
 
 # --- headlines ------------------------------------------------------------------------------------
@@ -229,20 +267,8 @@ def clause(text: str, *, likely: bool) -> str:
 
 def beats(first: str, second: str, size: str = "") -> str:
     return (
-        f"{first} {LIKELY}beats {second}, by {size}" if size else f"{first} {LIKELY}beats {second}"
+        f"{first} {LIKELY}beats {second}, {by(size)}" if size else f"{first} {LIKELY}beats {second}"
     )
-
-
-def tuned_best(first: str, value: str, size: str, second: str, best: str) -> str:
-    return f"Tuned, {first} is {LIKELY}{best}: {value}, {size} ahead of {second}"
-
-
-def tuned_beats(first: str, second: str, size: str) -> str:
-    return f"Tuned, {first} {LIKELY}beats {second}, by {size}"
-
-
-def tuned_leads(first: str, value: str, others: str) -> str:
-    return f"Tuned, {first} {LIKELY}leads ({value}), not shown ahead of {others}"
 
 
 def is_best(first: str, best: str, value: str, size: str, second: str) -> str:
@@ -257,24 +283,35 @@ def leads(first: str, value: str, others: str) -> str:
 
 def over_base(
     ahead: Sequence[tuple[str, str]], behind: Sequence[tuple[str, str]], base: str,
-    also: Sequence[tuple[str, str, str]],
-) -> tuple[str, ...]:  # fmt: skip
-    """`B and A beat base (+30.8, +26.1 points); B also A (+4.8)`, and shorter forms of it."""
-    sizes = [size for _, size in ahead]
-    names = listed([name for name, _ in ahead]) if ahead else ""
-    verb = "beat" if len(ahead) > 1 else "beats"
-    first = f"{names} {LIKELY}{verb} {base}"
-    whole = f"{first} ({', '.join(sizes)})"
-    more = [f"{lone} also {two} ({size})" for lone, two, size in also]
-    falls = [f"{name} falls behind ({size})" for name, size in behind]
-    clauses = [*more, *falls]
-    options = [f"{whole}; {'; '.join(clauses[:at])}" for at in range(len(clauses), 0, -1)]
-    return (*options, whole, first)
+    also: Sequence[tuple[str, str, str]], unit: str,
+) -> tuple[tuple[str, int], ...]:  # fmt: skip
+    """`B and A beat base (+30.8, +26.1 points); B also A (+4.8)`, and shorter forms of it.
+
+    Before a clause goes, the sizes of the first do: who else is ahead of whom says more.
+
+    Args:
+        unit: Of all sizes, which only the first or last of a clause has.
+
+    Returns:
+        From long to short, each with the number of its clauses behind the first.
+    """
+    names = listed([name for name, _ in ahead])
+    first = f"{names} {LIKELY}{'beat' if len(ahead) > 1 else 'beats'} {base}"
+    whole = f"{first} ({', '.join(size for _, size in ahead)}{unit})"
+    more = [f"; {lone} also {two} ({size}" for lone, two, size in also]
+    clauses = [*more, *(f"; {name} falls behind ({size}" for name, size in behind)]
+    found = []
+    for count in range(len(clauses), -1, -1):
+        rest = [f"{clause})" for clause in clauses[:count]]
+        found.append(("".join([whole, *rest]), count))
+        rest[:1] = [f"{clause}{unit})" for clause in clauses[:count][:1]]
+        found.append(("".join([first, *rest]), count))
+    return tuple(found)
 
 
-def falls_behind(names: Sequence[str], sizes: Sequence[str], base: str) -> str:
+def falls_behind(names: Sequence[str], sizes: str, base: str) -> str:
     verb = "fall" if len(names) > 1 else "falls"
-    return f"{listed(names)} {LIKELY}{verb} behind {base} ({', '.join(sizes)})"
+    return f"{listed(names)} {LIKELY}{verb} behind {base} ({sizes})"
 
 
 def trends(metric: str, parts: Sequence[tuple[str, bool, str]], values: str = "") -> str:
@@ -284,18 +321,16 @@ def trends(metric: str, parts: Sequence[tuple[str, bool, str]], values: str = ""
         parts: Each factor, whether the metric is higher at larger levels, and whether it is the
             form `with` (monotone) or `at` (on the whole).
     """
-    texts, before = [], ("", "")
+    texts: list[str] = []
+    before = "", ""
     for label, up, form in parts:
+        likely = "" if texts else LIKELY
         if form == "with":
-            verb = "rises" if up else "falls"
-            says = f"with {label}" if before == (verb, form) else f"{LIKELY}{verb} with {label}"
+            verb, where = "rises" if up else "falls", f"with {the(label)}"
+            says = where if before == (verb, form) else f"{likely}{verb} {where}"
         else:
-            verb = "higher" if up else "lower"
-            says = (
-                f"larger {label}"
-                if before == (verb, form)
-                else f"is {LIKELY}{verb} at larger {label}"
-            )
+            verb, where = "higher" if up else "lower", larger(label)
+            says = where if before == (verb, form) else f"is {likely}{verb} {where}"
         texts.append(says)
         before = verb, form
     return f"{metric} {listed(texts)}{f': {values}' if values else ''}"
@@ -305,23 +340,26 @@ def too_few(count: int, units: str) -> str:
     return f"{count} {units} are too few: no difference is tested."
 
 
-def level_apart(level: str, above: bool, size: str) -> str:
+def level_apart(page: Design, level: str, above: bool, size: str) -> str:
     side = "above" if above else "below"
-    return f"{level} {LIKELY}scores {side} the others, by {size}"
+    if page.sign < 0:  # "Scores below" would sound bad where it is good.
+        side, metric = "higher" if above else "lower", page.study.table.metric.name
+        return f"{metric} is {LIKELY}{side} at {level} than at the others, {by(size)}"
+    return f"{level} {LIKELY}scores {side} the others, {by(size)}"
 
 
 def both_levels(lone: str, two: str, highest: str) -> str:
     return f"{lone} and {two} {LIKELY}score {highest}"
 
 
-def peaks(metric: str, factor: str, first: str, last: str, highest: str) -> str:
-    near = first if first == last else f"{first} to {last}"
+def peaks(metric: str, first: str, last: str, highest: str) -> str:
+    near = f"{first} to {last}" if last else first
     verb = f"{LIKELY}peaks" if highest == "highest" else f"is {LIKELY}lowest"
-    return f"{metric} {verb} near {factor} {near}"
+    return f"{metric} {verb} near {near}"
 
 
 def depends(metric: str, factor: str, first: str, last: str) -> str:
-    return f"{metric} {LIKELY}depends on {factor}: from {first} to {last}"
+    return f"{metric} {LIKELY}depends on {the(factor)}: from {first} to {last}"
 
 
 def stands_out(lone: str, two: str, value: str, size: str, above: bool) -> str:
@@ -330,7 +368,7 @@ def stands_out(lone: str, two: str, value: str, size: str, above: bool) -> str:
 
 
 def higher_at(metric: str, first: str, second: str, size: str) -> str:
-    return f"{metric} is {LIKELY}higher at {first} than at {second}, by {size}"
+    return f"{metric} is {LIKELY}higher at {first} than at {second}, {by(size)}"
 
 
 def on_blocks(first: str, second: str, where: str) -> str:
@@ -338,7 +376,7 @@ def on_blocks(first: str, second: str, where: str) -> str:
 
 
 def effect_depends(axis: str, name: str) -> str:
-    return f"The effect of {axis} {LIKELY}depends on {name}"
+    return f"The effect of {the(axis)} {LIKELY}depends on {the(name)}"
 
 
 def no_difference(names: str, room: str = "") -> str:
@@ -346,7 +384,7 @@ def no_difference(names: str, room: str = "") -> str:
 
 
 def no_effect(factors: Sequence[str]) -> str:
-    return f"No effect of {listed(factors, 'or')} shown"
+    return f"No effect of {listed([the(factor) for factor in factors], 'or')} shown"
 
 
 def in_all(first: str, second: str, count: int, units: str) -> str:
@@ -355,7 +393,7 @@ def in_all(first: str, second: str, count: int, units: str) -> str:
 
 def trend_in_all(metric: str, up: bool, factor: str, count: int, units: str, ends: str) -> str:
     verb, values = "rises" if up else "falls", f" ({ends})" if ends else ""
-    return f"{metric} {verb} with {factor} in all {count} {units}{values}, but not shown"
+    return f"{metric} {verb} with {the(factor)} in all {count} {units}{values}, but not shown"
 
 
 # --- how much -------------------------------------------------------------------------------------
@@ -375,11 +413,11 @@ GAP = "{size} ahead of {second}."
 
 def reach(page: Design, p: float, *, capped: bool) -> str:
     """For what an answer holds, and whether that is why it is no more than likely."""
-    return f"{population(page)}{at_most_likely(p, capped=capped)}"
-
-
-def at_most_likely(p: float, *, capped: bool) -> str:
-    return " (so no more than likely)" if capped and p <= 0.005 else ""
+    whom = population(page)
+    if not capped or p > 0.005:
+        return whom
+    start = f"{whom[:-1]}; " if whom.endswith(")") else f"{whom} ("
+    return f"{start}so no more than likely)"
 
 
 def could_be(factor: str, p: str, size: str, interval: str, enough: str) -> str:
@@ -391,8 +429,12 @@ def could_be(factor: str, p: str, size: str, interval: str, enough: str) -> str:
     )
 
 
-def other_questions(interval: str, count: int) -> str:
-    return f"For other questions ({count} here) the difference is {interval}."
+def other_questions(found: Sequence[tuple[str, str, int]]) -> str:
+    """Of each what is compared, its interval, and how many questions there are."""
+    if len(found) == 1:
+        return f"For other questions ({found[0][2]} here) the difference is {found[0][1]}."
+    parts = (f"{what} {interval} ({count} here)" for what, interval, count in found)
+    return f"For other questions: {'; '.join(parts)}."
 
 
 def failed(count: int, where: str = "") -> str:
@@ -422,31 +464,9 @@ def course(metric: str, factor: Factor, values: Sequence[str], best: int, highes
     return f"Along {factor.label} {metric} is {ends}{peak}: values are those of the last."
 
 
+ADDED = "Levels weren't combined with all others: their effects are taken to add up."
+COPIED_ROWS = "The rows that share a place are equal: they count as one."
 NO_PLACE = "No cell has all that would be compared: no difference is tested."
 NOTHING_VARIED = "Nothing is varied here that could be compared."
 ONE_EACH = "One measurement of each, and nothing that repeats it: no difference is tested."
 """The evidence where nothing can be tested."""
-
-
-# --- captions -------------------------------------------------------------------------------------
-
-
-def caption(tested: int, *, block: str = "", alone: bool = False) -> str:
-    """What fading means; cells that weren't tested fade for nothing.
-
-    Args:
-        tested: How many cells were tested.
-        block: The one benchmark of the grid.
-        alone: Whether it is one replicate.
-    """
-    if not tested:
-        return "Not tested cell by cell."
-    where = f" on {block} alone" if block else ""
-    whose = ", for this model alone" if alone else ""
-    return f"Faded: may be chance{where}{whose}."
-
-
-def cells_by_unit(higher: Sequence[int], lower: Sequence[int]) -> str:
-    """How many cells differ, replicate by replicate: `25, 33 and 32 cells higher; …`."""
-    counts = [listed([str(count) for count in each]) for each in (higher, lower)]
-    return f"{counts[0]} cells higher; {counts[1]} lower."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import chain
 
@@ -38,7 +39,7 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
     rows = np.flatnonzero(columns.value.defined | failed)
     at, columns = at[rows], columns[rows]
     failed = failed[rows]
-    by_item = None if _repeats(study, levels) else _by_item(study, table, at, columns)
+    by_item = None if _repeats(study) else _by_item(study, table, at, columns)
     if by_item is not None:
         of, items, shares = by_item
         at, columns, failed = at[of], columns[of], failed[of]
@@ -48,36 +49,33 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
     for name, column in levels.items():
         keys = column[rows].merged()
         codes[name] = keys.codes.astype(np.intp)
-        label = name.replace("_", " ")
+        label = re.sub(r"_\d$", "", name).replace("_", " ")
         factors[name] = Factor(label, tuple(keys.kinds), study.roles.get(name, "replicate"))
+    value, k, n = columns.value.floats, None, None
     if by_item is not None:
-        codes[ITEM], labels = items.codes.astype(np.intp), tuple(items.kinds)
-        factors[ITEM] = Factor("question", labels, "item")
-        return Table(
-            factors,
-            codes,
-            shares,
-            _metric(study, columns),
-            None,
-            None,
-            failed,
-            study.cells == "runs",
-        )
-    n = columns.n.astype(float)
-    by_grid = [study.trials_at(levels) or 0 for levels in table.grids]
-    if any(by_grid):
-        n = np.where(n > 0, n, np.array(by_grid, float)[at // max(1, table.size)])
-    n[n <= 0] = np.nan
+        codes[ITEM], value = items.codes.astype(np.intp), shares
+        factors[ITEM] = Factor("question", tuple(items.kinds), "item")
+    else:
+        trials = columns.n.astype(float)
+        by_grid = [study.trials_at(levels) or 0 for levels in table.grids]
+        if any(by_grid):
+            here = np.array(by_grid, float)[at // max(1, table.size)]
+            trials = np.where(trials > 0, trials, here)
+        trials[trials <= 0] = np.nan
+        n = trials if np.isfinite(trials).any() else None
+        k = _successes(study, columns, trials)
+    runs, metric = study.cells == "runs", _metric(study, columns)
     return Table(
-        factors,
-        codes,
-        columns.value.floats,
-        _metric(study, columns),
-        n if np.isfinite(n).any() else None,
-        _successes(study, columns, n),
-        failed,
-        study.cells == "runs",
+        factors, codes, value, metric, n, k, failed, runs, None if by_item else _items(study)
     )
+
+
+def _items(study: Study) -> dict[str, float] | None:
+    """How many items each block has, where only their counts are known."""
+    for facet in study.facets:
+        if study.trials and facet.id == study.trials.items and study.roles.get(facet.id) == "block":
+            return {level.label: float(level.items) for level in facet.levels if level.items}
+    return None
 
 
 def works_in_logs(study: Study, shown: StudyTable) -> bool:
@@ -97,17 +95,19 @@ def _metric(study: Study, columns: Columns) -> Metric:
         about.scale,
         about.decimals if columns.value.most_places <= MOST_PRINTED else None,
         float(about.range[1]) if about.range else (100.0 if about.unit == "%" else None),
+        None if study.alike is None else float(study.alike),
     )
 
 
-def _repeats(study: Study, levels: Mapping[str, Coded[str]]) -> bool:
+def _repeats(study: Study) -> bool:
     """Whether replicates speak for others, so that items are only averaged."""
     several = (
         sum(level.aggregate is None for level in facet.levels) > 1
         for facet in study.facets
         if study.roles.get(facet.id) == "replicate"
     )
-    return bool(levels) or any(several) or ITEM in study.roles
+    repeated = any(reading.repeats is not None for reading in study.accounts)
+    return repeated or any(several) or ITEM in study.roles
 
 
 def _by_item(
@@ -150,7 +150,7 @@ def _rows(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str,
     shown = np.flatnonzero(measured if has_parts else present)
     if not repeated:
         return shown, table.columns[shown], {}
-    names = list(dict.fromkeys(name for each in repeated for name in _levels(each)))
+    names = dict.fromkeys(name for each in repeated for name in _levels(each))
     single = ~table.columns.reading.are({each.id for each in repeated}.__contains__)[shown]
     parts = [table.columns[shown[single]]]
     places = [shown[single]]

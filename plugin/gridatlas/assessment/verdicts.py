@@ -135,7 +135,7 @@ class Tested:
 
     def verdict(self, claim: Judged, p: float) -> Verdict:
         """The verdict, given p adjusted over the statements of its source."""
-        more = statements.asserts_more(claim.entry.text) and claim.entry.about is None
+        more = bool(statements.strong_words(claim.entry.text)) and claim.entry.about is None
         truth = None if self.truth and self.needs_margin else self.truth
         p = max(p, self.least) if np.isfinite(p) and np.isfinite(self.least) else np.nan
         return statements.verdict(truth, quotes=self.quotes, capped=more, p=p, contrary=not truth)
@@ -172,7 +172,7 @@ class Site:
     def __init__(self, study: Study, prepared: Prepared) -> None:
         self.study = study
         self.prepared = prepared
-        self.margin = None if study.alike is None or prepared.log else float(study.alike)
+        self.margin = None if study.alike is None else float(study.alike)
         self._asked: dict[tuple[tuple[str, int], ...], list[Question]] = {}
         self._codes = {
             factor.id: self._places(factor) for factor in (study.x, study.y, *study.facets)
@@ -240,10 +240,10 @@ class Site:
             for question in self.asked(fixed)
             if question.kind in KINDS[kind] and name in ("", question.factor)
         ]
-        if kind not in ("setting", "level") and statements.asserts_sameness(text):
+        if kind not in ("setting", "level") and statements.SAMENESS.search(text):
             if self.margin is None:
                 return replace(found, needs_margin=True)
-            each = [statements.alike(question.tests, self.margin) for question in questions]
+            each = [contrasts.alike(of.design, of.tests, self.margin) for of in questions]
             p = float(np.max(np.concatenate(each))) if each else np.nan
         elif kind == "level":
             p = max((self._named(question, of) for question in questions), default=np.nan)
@@ -315,7 +315,9 @@ class Site:
                 return Tested(leaf.truth, needs_margin=True)
             of = statements.arranged(self.prepared, at, weights)
             tests = statements.contrast(of) if of else contrasts.nothing()
-            p = float(statements.alike(tests, self.margin)[0]) if len(tests) else np.nan
+            p = np.nan
+            if of and len(tests):
+                p = float(contrasts.alike(of.page, tests, self.margin)[0])
         elif leaf.kind == "best":
             inside = np.tile(leaf.inside, len(weights) // len(leaf.inside))
             p = statements.best_inside(self.prepared, at, inside, leaf.sign)

@@ -72,9 +72,7 @@ def _colours(
         yield f"{metric.name}{f' in {metric.unit}' if metric.unit else ''}."
     if kind == "means":
         yield f"Colour: {heatmaps[0].measure}, one scale for the study."
-    elif kind == "values" and scale.falls:
-        yield "Lower is better: darker is better."
-    elif kind == "difference" and scale.falls:
+    elif (kind == "values" and scale.falls) or (kind == "difference" and scale.falls):
         yield "Lower is better."
     if scale.log and kind == "values":
         yield "Log scale: equal steps of colour are equal ratios."
@@ -94,7 +92,9 @@ def _chance(
     faded = "faded" in marks_of(heatmaps)
     outlined = "outline" in marks_of(heatmaps)
     untested = any(not test.cells for test in tests)
+    is_full = all(test.passed for test in tested)  # then nothing else is faded
     if isinstance(shown[0], Difference):
+        is_full = False
         passed = sum(len(test.passed) for test in tests)
         cells = sum(len(test.cells) for test in tests)
         if passed:
@@ -114,7 +114,7 @@ def _chance(
         beaten = [(of, test) for of, test in zip(shown, tests, strict=True) if test.passed]
         if beaten:
             yield from _sets(study, beaten, len(tested))
-            if faded:
+            if len(beaten) < len(tested):
                 yield "Faded: no cell of the grid is shown to be worse than its best."
         elif outlined:
             block = next((f for f in study.facets if study.roles.get(f.id) == "block"), None)
@@ -123,9 +123,10 @@ def _chance(
             yield f"Faded: {where}, differences between settings may be chance."
         else:
             yield "Faded: no difference here is shown to be beyond chance."
-    if untested and faded and any(_is_mean(of) for of, test in zip(shown, tests, strict=True)
-                                  if not test.cells):  # fmt: skip
-        yield "The average isn't tested cell by cell."
+    if untested and faded:
+        means = all(_is_mean(of) for of, test in zip(shown, tests, strict=True) if not test.cells)
+        what = "The average isn't" if means else "Some grids aren't"
+        yield f"{what} tested cell by cell{', and faded' if is_full else ''}."
 
 
 def _is_mean(of: Any) -> bool:

@@ -31,6 +31,7 @@ from gridatlas.charts.marks import (
 )
 from gridatlas.charts.palette import ColourScale, centred_scale, values_scale
 from gridatlas.model.format import (
+    MINUS,
     difference_unit,
     format_difference,
     format_value,
@@ -342,7 +343,7 @@ def value_text(study: Study, value: Decimal, *, log: bool = False, mean: bool = 
     if log and value:
         decimals = min(decimals, max(0, SIGNIFICANT_DIGITS - 1 - value.adjusted()))
     text = format_value(value, decimals)
-    return text if not value or Decimal(text) else tiny(value)
+    return text.replace("-", MINUS) if not value or Decimal(text) else tiny(value)
 
 
 def tiny(value: Decimal) -> str:
@@ -402,7 +403,7 @@ def ends_of(study: Study, scale: ColourScale, kind: Kind) -> tuple[str, str]:
 
 
 def _end(end: float) -> str:
-    return f"{end:,.3g}".replace("-", "−") if abs(end) < 1e6 else f"{end:,.0f}"
+    return (f"{end:.3g}" if abs(end) < 1000 else f"{end:,.0f}").replace("-", MINUS)
 
 
 def _decimals(end: float) -> int:

@@ -115,6 +115,16 @@ def outlines(
     return tuple(dict.fromkeys(boxes)), tuple(at_x), tuple(at_y)
 
 
+def tuned_levels(study: Study, named: Iterable[Assertion]) -> list[tuple[Factor, str, str]]:
+    """Facets whose levels a headline compares each at its best cell, the better level first."""
+    return [
+        (facet, each.levels[0], each.levels[1])
+        for each in named
+        for facet in study.facets
+        if each.kind == "best" and each.factor == facet.id and len(each.levels) == 2
+    ]
+
+
 def is_asserted(assessment: Assessment, difference: Difference, named: Iterable[Assertion]) -> bool:
     """Whether a headline asserts exactly this difference: its pair, and the levels it is at."""
     if difference.facet is None:
@@ -127,7 +137,7 @@ def is_asserted(assessment: Assessment, difference: Difference, named: Iterable[
     ]
     for each in named:
         factors = factors_of(each)
-        if each.kind not in ("pair", "block", "best") or factors[0] != difference.facet.id:
+        if each.kind not in ("pair", "block") or factors[0] != difference.facet.id:
             continue
         if {*each.levels[:2]} != pair:
             continue

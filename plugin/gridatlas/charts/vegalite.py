@@ -52,7 +52,7 @@ MOST_TICKS = 10
 """Labels along an axis of a grid without numbers."""
 THUMBNAIL = 120, 96
 """Most pixels of all cells of a thumbnail, across and down."""
-FONT = {"whole": 12, "large": 13, "panel": 11, "thumbnail": 11}
+FONT = {"whole": 12, "large": 13, "panel": 12, "thumbnail": 12}
 """Pixels of the values in cells."""
 MEANS = 18
 """Height of the line of means above a grid."""
@@ -89,7 +89,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
             "axis": {
                 "labelColor": TEXT,
                 "titleColor": TEXT,
-                "labelFontSize": 12 if whole else 11,
+                "labelFontSize": 12,
                 "titleFontSize": 12,
                 "titleFontWeight": "normal",
                 "titlePadding": 8,
@@ -163,7 +163,7 @@ def cell_size(heatmap: Heatmap) -> tuple[int, int]:
     if not heatmap.printed:
         side = max(2, min(UNPRINTED // max(nx, ny), 28))
         return max(side, min(28, 120 // nx)), max(side, min(28, 120 // ny))
-    text = ceil((heatmap.letters or heatmap.longest) * FONT[heatmap.size] * 0.6) + 8
+    text = ceil((heatmap.letters or heatmap.longest) * FONT[heatmap.size] * 0.6) + 6
     if heatmap.size == "panel":
         return max(text, 30 if nx <= 12 else 24), 26 if ny <= 12 else 20
     if heatmap.size == "large":
@@ -362,7 +362,7 @@ def _means(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | N
     plain = [row for row in (*above, *beside) if row not in asserted]
     if heatmap.y_means:
         plain.append({"left": right + BESIDE / 2, "top": -MEANS / 2, "text": "mean"})
-    look = {"type": "text", "aria": False, "fontSize": 11 if heatmap.size != "large" else 12}
+    look = {"type": "text", "aria": False, "fontSize": 12}
     places = _pixels() | {"text": {"field": "text", "type": "nominal"}}
     room = {
         "left": 0,

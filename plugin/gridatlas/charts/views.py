@@ -51,6 +51,7 @@ from gridatlas.charts.findings import (
     grid_tests,
     is_asserted,
     outlines,
+    tuned_levels,
 )
 from gridatlas.charts.kinds.heatmap import Heatmap, Subject
 from gridatlas.charts.marks import CellMark, Segment, reading_order
@@ -241,6 +242,9 @@ def _grid_map(
             )
         )
     boxes, at_x, at_y = outlines(study, named)
+    winners = {level for _, level, _ in tuned_levels(study, named)}
+    if winners & {level.label for level in grid.names} and len(best) == 1:
+        boxes += tuple(_box(heatmap, mark) for mark in marks if mark.best)
     x_means, y_means = level_means(
         assessment, unrounded(grid).floats, grid.columns.value, kind, middle
     )
@@ -248,6 +252,11 @@ def _grid_map(
         heatmap, marks=tuple(marks), outlined=boxes, x_asserted=at_x, y_asserted=at_y,
         x_means=x_means, y_means=y_means,
     )  # fmt: skip
+
+
+def _box(heatmap: Heatmap, mark: CellMark) -> Segment:
+    x, y = heatmap.x_labels.index(mark.x), heatmap.y_labels.index(mark.y)
+    return Segment(x, y, x + 1, y + 1)
 
 
 def _difference_map(

@@ -202,24 +202,14 @@ class _Rows:
         return rows[first[order]], rows, place[cells]
 
     def repeats(self, rows: Rows, cells: Rows, places: Rows) -> Repeats:
-        """The rows of cells, numbered within each where no column tells them apart.
+        """The rows of cells.
 
         Args:
             cells: The cell of each row.
             places: Of each cell, in the table.
         """
-        levels = {}
-        for name in repeat_columns(self.source):
-            if name in self.table.columns:
-                levels[name] = self.texts(name)[rows]
-                continue
-            numbers = np.empty(len(rows), np.intp)
-            by_cell = np.argsort(cells, kind="stable")
-            starts = np.flatnonzero(np.diff(cells[by_cell], prepend=-1))
-            lengths = np.diff(np.append(starts, len(rows)))
-            numbers[by_cell] = np.arange(len(rows)) - np.repeat(starts, lengths)
-            kinds = tuple(map(str, range(1, int(numbers.max(initial=0)) + 2)))
-            levels[name] = Coded(numbers, kinds)
+        names = [name for name in repeat_columns(self.source) if name in self.table.columns]
+        levels = {name: self.texts(name)[rows] for name in names}
         return Repeats(places[cells], levels, self.measured[0][rows])
 
     def table_of(self, rows: Rows, cells: Columns, most: int) -> tuple[StudyTable, Rows]:

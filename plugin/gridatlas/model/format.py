@@ -89,6 +89,7 @@ def format_difference(value: Decimal | float, decimals: int) -> str:
 
 def value_with_unit(text: str, unit: str, difference: bool = False) -> str:
     """A formatted value with its unit; a difference of percentages is in percentage points."""
+    text = text.replace("-", MINUS)
     if unit == "%":
         return f"{text} points" if difference else f"{text} %"
     return f"{text} {unit}".rstrip()

@@ -23,7 +23,7 @@ Role = Literal["choice", "condition", "block", "replicate", "item", "progress"]
 REPEATING: tuple[Role, ...] = ("replicate", "item")
 """Roles of columns that may tell the rows of a cell apart."""
 REPEAT = "repeat"
-"""What tells rows of a cell apart that no column does: they are numbered."""
+"""Rows of a cell that no column tells apart: their order means nothing."""
 PAGE_FILES = ("index.html", "index.md", "readme.md")
 """Names of the files that pages are: no folder of pages can have them."""
 _FILES = ("cells.csv", "changes", "checks", "croissant.json", "data.zip", "history", "reproduction")

@@ -20,6 +20,8 @@ from gridatlas.table.study_table import Grid
 SHORT = {"missing": "–", "failed": "fail", "oom": "OOM", "disputed": "–"}
 FACTOR = 3
 """Medians of columns that differ by more than this make colours ratios."""
+MANY_NAMES = 12
+"""Names up to which a heatmap over conditions can be read: its labels have room."""
 MOST_RINGS = 10
 """Rows that may be first beyond which their mark would be on every row that is seen."""
 
@@ -28,7 +30,7 @@ Board = dict[str, Any]
 
 
 def _factors(study: Study, grids: Sequence[Grid]) -> tuple[Factor, Factor] | None:
-    """The names and the tests, where nothing else varies."""
+    """The names and the tests, or conditions, where nothing else varies."""
     several = [
         facet
         for at, facet in enumerate(study.facets)
@@ -36,11 +38,11 @@ def _factors(study: Study, grids: Sequence[Grid]) -> tuple[Factor, Factor] | Non
     ]
     varied = [factor for factor in (*study.varied, *several) if len(factor.levels) > 1]
     by_role = {study.roles.get(factor.id): factor for factor in varied}
-    if len(varied) != 2 or by_role.keys() != {"choice", "block"}:
+    names, tests = by_role.get("choice"), by_role.get("block") or by_role.get("condition")
+    if len(varied) != 2 or names is None or tests is None or study.metric.better is None:
         return None
-    names, tests = by_role["choice"], by_role["block"]
-    named = any(level.number is None for level in names.levels)
-    if not named or len(names.levels) <= FEW_NAMES or study.metric.better is None:
+    fewest = FEW_NAMES if "block" in by_role else MANY_NAMES
+    if all(level.number is not None for level in names.levels) or len(names.levels) <= fewest:
         return None
     return names, tests
 

@@ -9,7 +9,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.draw import colours_of
-from gridatlas.charts.findings import assertions_named
+from gridatlas.charts.findings import assertions_named, tuned_levels
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level
@@ -159,7 +159,7 @@ def _named(assessment: Assessment, page: str) -> list[Difference]:
     for stated in assertions_named(assessment.answers.get(page)):
         factors = stated.factor.split(" × ")
         facet = next((facet for facet in study.facets if facet.id == factors[0]), None)
-        if stated.kind not in ("pair", "block", "best") or facet is None:
+        if stated.kind not in ("pair", "block") or facet is None:
             continue
         second, first = (_level(facet, label) for label in stated.levels[:2])
         if first is None or second is None:
@@ -200,7 +200,10 @@ def _at(assessment: Assessment, page: str) -> tuple[Grid, ...]:
 
 def _leading(assessment: Assessment, page: str) -> list[Grid]:
     """The grids that stand for a page."""
-    grids = _at(assessment, page)
+    grids, named = _at(assessment, page), assertions_named(assessment.answers.get(page))
+    tuned = {label for of in tuned_levels(assessment.study, named) for label in of[1:]}
+    if tuned:
+        return [grid for grid in grids if tuned & {level.label for level in grid.names}]
     if "/" in page or len(grids) <= THUMBNAILS:
         return list(grids)
     return [grid for grid in grids if grid.aggregate] or list(grids)

@@ -122,7 +122,7 @@ class EmbedPlan:
     Attributes:
         title: Its name, and what is shown over what.
         page: Path of the page that shows it among others.
-        answer: What that page leads with; empty where it asks nothing.
+        answer: What the grid supports by itself; empty for a mean.
     """
 
     grid: Grid
@@ -228,10 +228,8 @@ def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
 
 
 def _answer_of(assessment: Assessment, grid: Grid) -> str:
-    """What the page of a grid's first level says, or that of a study without facets."""
-    facets = zip(grid.study.facets, grid.names, strict=True)
-    page = next((f"{facet.id}/{level.slug}" for facet, level in facets), "")
-    answer = assessment.answers.get(page)
+    """What a grid supports by itself, never what its page says; a mean has no answer of its own."""
+    answer = assessment.grid_answers.get(grid.levels)
     return answer.headline if answer else ""
 
 

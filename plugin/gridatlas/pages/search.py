@@ -9,11 +9,11 @@ from itertools import islice
 from typing import Any
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.description import cell_name
+from gridatlas.charts.description import cell_name, over
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import cell_text
 from gridatlas.model.study import Study
-from gridatlas.pages.filters import cell_anchor
+from gridatlas.pages.filters import cell_anchor, figure_anchor
 from gridatlas.pages.page import Page
 from gridatlas.table.study_table import Grid
 
@@ -21,15 +21,16 @@ INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""
 SOURCE = "source"
 """Id of what a study's page says of its source."""
-CELLS_UP_TO, OF_STUDY = 6_000, 2_000
-"""Cells that the search finds, of all studies and of one; a study with more has none in it."""
+CELLS_UP_TO, OF_STUDY = 1_000, 400
+"""Cells that the search finds, of all studies and of one: each is about 200 bytes of an index that
+is loaded whole. Of a study with more it finds the grids."""
 _LEADING = ("level.md.jinja", "study.md.jinja")
 
 
 def cell_entries(
     assessments: Iterable[Assessment], pages: Iterable[Page], site: SiteAddress
 ) -> list[dict[str, str]]:
-    """An entry per cell with a value, as MkDocs' search has them.
+    """An entry per cell with a value, or per grid, as MkDocs' search has them.
 
     Args:
         pages: The site's, each with the ids that are on it.
@@ -46,7 +47,22 @@ def cell_entries(
         found = [*islice(every, OF_STUDY + 1)]
         if len(found) <= OF_STUDY and len(entries) + len(found) <= CELLS_UP_TO:
             entries += found
+        else:
+            entries += islice(_grid_entries(grids, places, site), OF_STUDY)
     return entries
+
+
+def _grid_entries(
+    grids: Iterable[Grid], places: Mapping[str, str], site: SiteAddress
+) -> Iterable[dict[str, str]]:
+    for grid in grids:
+        anchor = figure_anchor(grid)
+        if anchor in places:
+            yield {
+                "location": site.relative(places[anchor], "index.md", anchor),
+                "title": grid.label.replace(" | ", ", "),
+                "text": f"{grid.study.metric.name} over {over(grid.study)}",
+            }
 
 
 def source_entries(

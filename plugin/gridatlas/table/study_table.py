@@ -343,7 +343,8 @@ class Repeats:
 
     Attributes:
         at: The row of each one's cell in the reading's table.
-        levels: By the column that tells rows of a cell apart, the level of each.
+        levels: By the column that tells rows of a cell apart, the level of each; none of rows that
+            nothing tells apart.
         columns: What each says.
     """
 

@@ -94,9 +94,9 @@ def estimate(
     # Single precision: weights, gradients and AdamW's two moments. With checkpoints of gradients,
     # a layer's input is kept of all layers, and all else (17 widths) of one.
     trained = 16 * weights
-    kept = 2 * tokens * config.hidden_size * (config.num_hidden_layers + 17)
+    activations = 2 * tokens * config.hidden_size * (config.num_hidden_layers + 17)
     logits = 3 * 4 * rows * answer * config.vocab_size
-    memory = trained + kept + logits + VLLM_SHARE * GPU
+    memory = trained + activations + logits + VLLM_SHARE * GPU
     # Forward, backward, and forward again.
     arithmetic = 8 * weights * tokens / FLOPS
     rollouts = answer * max(STEP, 2 * weights / BANDWIDTH)
@@ -104,8 +104,8 @@ def estimate(
     yield f"{choice.source}: {weights:,} weights"
     yield (
         f"memory: {memory / GIB:.0f} GiB: {trained / GIB:.1f} for training in single precision, "
-        f"{(kept + logits) / GIB:.1f} for activations and logits, {VLLM_SHARE * GPU / GIB:.1f} for "
-        "vLLM"
+        f"{(activations + logits) / GIB:.1f} for activations and logits, "
+        f"{VLLM_SHARE * GPU / GIB:.1f} for vLLM"
     )
     yield f"time: {duration(3600 * hours)} on one H100"
     yield (

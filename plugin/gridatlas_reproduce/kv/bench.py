@@ -19,15 +19,13 @@ from statistics import linear_regression, median
 from typing import TYPE_CHECKING, Any
 
 from gridatlas.meter import duration
-from gridatlas_reproduce.kv.continuous import SlotDecoder
+from gridatlas_reproduce.kv.continuous import Ends, SlotDecoder, Task
 from gridatlas_reproduce.kv.cost import COPIED, GPU, LEAST_STEP, SLOWER, least_seconds, mean_cache
 from gridatlas_reproduce.kv.memory import SPARE, USED, gpu_memory, shape_of, slots_for
 from gridatlas_reproduce.kv.models import WIDTHS
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
-from gridatlas_reproduce.kv.sampling import Sampling, drawn
-from gridatlas_reproduce.kv.selection import Budget, Scorer, new_scorer, select
+from gridatlas_reproduce.kv.selection import Budget, Sampling, Scorer, drawn, new_scorer, select
 from gridatlas_reproduce.kv.slots import Reading, SlotCache, slot_pass, varlen_error
-from gridatlas_reproduce.kv.tasks import Ends, Task
 from gridatlas_reproduce.runner.devices import choose_device
 from gridatlas_reproduce.runner.errors import CannotRun, readable
 from gridatlas_reproduce.runner.files import indented, write_atomic

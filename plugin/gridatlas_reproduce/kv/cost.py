@@ -181,15 +181,9 @@ def kept_rate(run: Path, sweep: Sweep) -> Rate | None:
 
 def _of(sweep: Sweep) -> dict[str, Any]:
     """What a rate is of."""
-    return {
-        "model": sweep.model,
-        "benchmark": sweep.benchmark,
-        "scorer": sweep.scorer,
-        "samples": sweep.samples,
-        "cells": len(sweep.budgets()),
-        "rows": sweep.batch.rows,
-        "max_new_tokens": sweep.sampling.max_new_tokens,
-    }
+    names = ("model", "benchmark", "scorer", "samples")
+    limits = {"rows": sweep.batch.rows, "max_new_tokens": sweep.sampling.max_new_tokens}
+    return {name: getattr(sweep, name) for name in names} | limits | {"cells": len(sweep.budgets())}
 
 
 # --- told -----------------------------------------------------------------------------------------

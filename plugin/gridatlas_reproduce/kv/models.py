@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gridatlas_reproduce.kv.continuous import Ends
 from gridatlas_reproduce.kv.memory import GIB, Shape, enough_memory, shape_of
-from gridatlas_reproduce.kv.tasks import Ends
 from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, why
 
 LEVELS = {
@@ -136,6 +136,12 @@ def check_family(config: Any, name: str) -> None:
 # --- loading --------------------------------------------------------------------------------------
 
 
+def _loaded(what: str, kind: Any, choice: ModelChoice, **more: Any) -> Any:
+    """What a class of transformers makes of a model."""
+    with reaching(what, choice.source, "--model"):
+        return kind.from_pretrained(choice.source, revision=choice.revision or "main", **more)
+
+
 def load_config(choice: ModelChoice) -> Any:
     """The model's configuration.
 
@@ -144,8 +150,7 @@ def load_config(choice: ModelChoice) -> Any:
     """
     from transformers import AutoConfig
 
-    with reaching("model", choice.source, "--model"):
-        config = AutoConfig.from_pretrained(choice.source, revision=choice.revision or "main")
+    config = _loaded("model", AutoConfig, choice)
     check_family(config, choice.source)
     return config
 
@@ -165,13 +170,8 @@ def load_model(choice: ModelChoice, device: Any, dtype: str) -> Any:
 
     load_config(choice)
     logging.disable_progress_bar()
-    with reaching("model", choice.source, "--model"):
-        model = AutoModelForCausalLM.from_pretrained(
-            choice.source,
-            revision=choice.revision or "main",
-            dtype=getattr(torch, dtype),
-            attn_implementation="sdpa",
-        )
+    more = {"dtype": getattr(torch, dtype), "attn_implementation": "sdpa"}
+    model = _loaded("model", AutoModelForCausalLM, choice, **more)
     weights = shape_of(model.config).weight_bytes(WIDTHS[dtype]) / GIB
     with enough_memory(f"{choice.source}: {weights:.1f} GiB for the weights"):
         return model.to(device).eval()
@@ -185,8 +185,7 @@ def load_tokenizer(choice: ModelChoice) -> Any:
     """
     from transformers import AutoTokenizer
 
-    with reaching("tokenizer", choice.source, "--model"):
-        tokenizer = AutoTokenizer.from_pretrained(choice.source, revision=choice.revision or "main")
+    tokenizer = _loaded("tokenizer", AutoTokenizer, choice)
     if not tokenizer.chat_template:
         raise CannotRun(
             f"the tokenizer of {choice.source} has no chat template",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -25,7 +24,6 @@ from gridatlas_reproduce.kv.cost import (
 from gridatlas_reproduce.kv.memory import Batch, Shape, gpu_memory, recorded_rows, rows_for
 from gridatlas_reproduce.kv.models import WIDTHS, ModelChoice, load_tokenizer
 from gridatlas_reproduce.kv.questions import Profile, Question, prompt_ids
-from gridatlas_reproduce.kv.selection import Protect
 from gridatlas_reproduce.kv.slots import Reading, fastest_reading
 from gridatlas_reproduce.kv.sweep import Sweep, question_of
 from gridatlas_reproduce.runner.devices import choose_device
@@ -35,17 +33,6 @@ from gridatlas_reproduce.runner.options import NUMBER, RunOptions, grouped, opti
 from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import Manifest
 from gridatlas_reproduce.runner.units import Unit
-
-
-def exact_ratios(
-    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[Decimal, ...]:
-    """Ratios as exact decimal numbers, without the zeros at their ends."""
-    try:
-        return tuple(Decimal(value).normalize() for value in values)
-    except InvalidOperation as error:
-        raise click.BadParameter("write it as 0.1") from error
-
 
 model_option = click.option(
     "--model",
@@ -60,16 +47,6 @@ profile_option = option(
     type=click.Choice(get_args(Profile)),
     default="official",
     help="How questions are asked. official: the bare question. boxed: asks for a boxed answer.",
-)
-trigger_option = option(
-    "--trigger", type=NUMBER, default=5001, help="Tokens in the cache at which it is pruned."
-)
-protect_option = option(
-    "--protect-question",
-    "protect",
-    type=click.Choice(get_args(Protect)),
-    default="tie",
-    help="Whether the prompt competes for the places that a prune leaves (tie, as published).",
 )
 dtype_option = option(
     "--dtype",

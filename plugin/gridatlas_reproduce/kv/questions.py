@@ -42,21 +42,19 @@ class Benchmark:
     Attributes:
         dataset, name, split: As `datasets.load_dataset` takes them.
         number: Of its questions.
-        gated: Whether the hub asks for a granted request.
     """
 
     dataset: str
     name: str | None
     split: str
     number: int
-    gated: bool = False
 
 
 BENCHMARKS = {
     "aime24": Benchmark("HuggingFaceH4/aime_2024", None, "train", 30),
     "aime25": Benchmark("yentinglin/aime_2025", None, "train", 30),
     "amc23": Benchmark("math-ai/amc23", None, "test", 40),
-    "gpqa_d": Benchmark("Idavidrein/gpqa", "gpqa_diamond", "train", 198, gated=True),
+    "gpqa_d": Benchmark("Idavidrein/gpqa", "gpqa_diamond", "train", 198),
 }
 """The levels of the study's factor `benchmark`."""
 

@@ -10,8 +10,7 @@ from typing import Any
 from gridatlas_reproduce.kv.grading import GRADER
 from gridatlas_reproduce.kv.memory import Batch, slots_for
 from gridatlas_reproduce.kv.questions import Profile
-from gridatlas_reproduce.kv.sampling import Sampling
-from gridatlas_reproduce.kv.selection import Budget, Protect
+from gridatlas_reproduce.kv.selection import Budget, Protect, Sampling
 from gridatlas_reproduce.runner.runs import differences
 from gridatlas_reproduce.runner.units import Unit, cell_of
 

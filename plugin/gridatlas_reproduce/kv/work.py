@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gridatlas_reproduce.kv.continuous import SlotDecoder
+from gridatlas_reproduce.kv.continuous import Ends, Prefixes, Sample, SlotDecoder, Task
 from gridatlas_reproduce.kv.grading import Grade, graded, shared_grader
 from gridatlas_reproduce.kv.memory import check_fits, enough_memory, free_memory, shape_of
 from gridatlas_reproduce.kv.models import (
@@ -24,7 +24,6 @@ from gridatlas_reproduce.kv.questions import Question, prompt_ids
 from gridatlas_reproduce.kv.selection import new_scorer
 from gridatlas_reproduce.kv.slots import varlen_error
 from gridatlas_reproduce.kv.sweep import Sweep, question_of
-from gridatlas_reproduce.kv.tasks import Ends, Prefixes, Sample, Task
 from gridatlas_reproduce.runner.devices import choose_device
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.records import Row
@@ -87,22 +86,11 @@ class SweepWorker:
             # The end isn't part of the text; `</think>` is, special token or not.
             ids = [token for token in sample.tokens if token not in self.ends.stop]
             text = self.tokenizer.decode(ids, skip_special_tokens=False)
-            noted = {
-                name: getattr(sample, name)
-                for name in ("finish", "pruned_at", "prefix", "refilled", "batch_tokens")
-            }
-            row = graded(
-                question,
-                number,
-                self.of.seed,
-                text,
-                self._grade(question, text),
-                **noted,
-                tokens=len(sample.tokens),
-                seconds=round(sample.seconds, 6),
-                peak_kv_bytes=sample.peak * per_token,
-                prunes=len(sample.pruned_at),
-            )
+            more = asdict(sample) | {"tokens": len(sample.tokens), "prunes": len(sample.pruned_at)}
+            more["peak_kv_bytes"] = more.pop("peak") * per_token
+            more["seconds"] = round(sample.seconds, 6)
+            grade = self._grade(question, text)
+            row = graded(question, number, self.of.seed, text, grade, **more)
             rows.append(row)
         return rows
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gridatlas.data.reader import DEFAULT_TABLE, STUDY_FILE, StudySource, read_study
 from gridatlas.data.tables import guarded, read_table
-from gridatlas.data.text import NAMEABLE, outside, read_text, unnameable
+from gridatlas.data.text import NAMEABLE, outside, unnameable
 from gridatlas.model.format import format_value
 from gridatlas.model.problems import join_names, nearest, quote
 from gridatlas.model.schema import level_number
@@ -95,9 +95,15 @@ def collect(
     if k is not None:
         found, notes = _counted_by_items(found, target, study, k)
         yield from notes
-    for run in found:
-        _check(run, target, study)
-    found = [_named_apart(run, target) for run in found]
+    listed = [_listed(run, target) for run in found]
+    for run, part in zip(found, listed, strict=True):
+        if left_out := len(run.tallies) - len(part.tallies):
+            yield (
+                f"{run.run}: {left_out:,} of {len(run.tallies):,} cells aren't complete, at levels "
+                f"that {target.name}/{STUDY_FILE} doesn't list, and are left out"
+            )
+        _check(part, target, study)
+    found = [_named_apart(run, target) for run in listed]
     lines = _lines(found, target)
     for run in found:
         base = target.folder / RUNS / run.run
@@ -123,23 +129,17 @@ def _named_apart(run: CollectedRun, target: _Target) -> CollectedRun:
 
 def _complete_cells(run: str, target: _Target) -> set[Cell]:
     """The cells that a run's manifest in the study calls complete; none where there is none."""
-    path = target.folder / RUNS / f"{run}.json"
-    if not path.exists():
-        return set()
-    text, problems = read_text(path, f"{target.name}/{RUNS}/{path.name}", target.folder)
-    if text is None:
+    for file in target.source.runs.runs:
+        if file.manifest.run == run:
+            cells = file.manifest.cells
+            return {cell_of(cell.levels) for cell in cells if cell.done >= cell.of}
+    if (target.folder / RUNS / f"{run}.json").exists():
         raise CannotRun(
-            "\n".join(map(str, problems)), "a file that this command wrote", "remove it"
-        )
-    try:
-        cells = json.loads(text)["cells"]
-        return {cell_of(cell["levels"].items()) for cell in cells if cell["done"] >= cell["of"]}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CannotRun(
-            f"{target.name}/{RUNS}/{path.name} is no manifest of a run: {error!r}",
+            f"{target.name}/{RUNS}/{run}.json is no manifest of a run",
             "a file that this command wrote",
             "remove it, and collect its run again",
-        ) from error
+        )
+    return set()
 
 
 def _counted_by_items(
@@ -163,18 +163,23 @@ def _counted_by_items(
             )
         measured = run.manifest["study"]
         name = study if measured in same_runs else measured
-        # Of a cell that isn't done nobody knows how many samples its items will have.
-        listed = tuple(
-            tally for tally in by_items.tallies if tally.complete or _listed(tally.cell, target)
-        )
-        counted.append(CollectedRun({**by_items.manifest, "study": name}, listed))
+        counted.append(CollectedRun({**by_items.manifest, "study": name}, by_items.tallies))
     return counted, notes
 
 
-def _listed(cell: Cell, target: _Target) -> bool:
-    """Whether a study whose levels are listed has those of a cell."""
-    found = ((level, _levels(target, factor)) for factor, level in cell)
-    return all(levels is None or level in levels for level, levels in found)
+def _listed(run: CollectedRun, target: _Target) -> CollectedRun:
+    """A run without the cells that aren't complete at levels that the study doesn't list.
+
+    A run may be planned for more than is measured, such as seeds that the time didn't suffice for,
+    and of a cell that isn't done nobody knows how many samples its items will have.
+    """
+
+    def listed(cell: Cell) -> bool:
+        found = ((level, _levels(target, factor)) for factor, level in cell)
+        return all(levels is None or level in levels for level, levels in found)
+
+    tallies = tuple(tally for tally in run.tallies if tally.complete or listed(tally.cell))
+    return CollectedRun(run.manifest, tallies)
 
 
 # --- what is asked for ----------------------------------------------------------------------------
@@ -182,14 +187,10 @@ def _listed(cell: Cell, target: _Target) -> bool:
 
 def _target(data: Path, study: str, reading: str) -> _Target:
     folder, name = data / study, f"{data.as_posix()}/{study}"
-    if not _ID.fullmatch(reading):
-        raise WrongUsage(
-            f"the reading's id {quote(reading)}",
-            "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit",
-            "correct --reading",
-        )
-    if unnameable(reading):
-        raise WrongUsage(f"the reading's id {quote(reading)}", NAMEABLE, "correct --reading")
+    form = "lower-case letters, digits, '_', '.', '-', beginning with a letter or digit"
+    for wrong, expected in ((not _ID.fullmatch(reading), form), (unnameable(reading), NAMEABLE)):
+        if wrong:
+            raise WrongUsage(f"the reading's id {quote(reading)}", expected, "correct --reading")
     if not (folder / STUDY_FILE).is_file():
         studies = [path.parent.name for path in data.glob(f"*/{STUDY_FILE}")]
         near = nearest(study, studies)

@@ -20,16 +20,8 @@ from gridatlas_reproduce.runner.units import Unit, plan_as_json
 
 FORMAT = 1
 PACKAGES = (
-    "accelerate",
-    "datasets",
-    "gridatlas",
-    "math-verify",
-    "numpy",
-    "ray",
-    "tokenizers",
-    "torch",
-    "transformers",
-    "trl",
+    *("accelerate", "datasets", "gridatlas", "math-verify", "numpy"),
+    *("ray", "tokenizers", "torch", "transformers", "trl"),
 )
 """Packages that a result may depend on."""
 

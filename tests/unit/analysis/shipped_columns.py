@@ -87,8 +87,8 @@ def digits(k: int) -> Table:
     levels = {
         "After GRPO": "GRPO",
         "Greedy": "0",
-        "Temperature 0.6": "0.6",
-        "Temperature 1.0": "1",
+        "Sampled at 0.6": "0.6",
+        "Sampled at 1.0": "1",
         "Seed 1": "1",
         "Seed 2": "2",
         "Seed 3": "3",

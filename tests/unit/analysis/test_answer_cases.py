@@ -440,20 +440,104 @@ def test_failed_runs_are_counted_and_never_filled():
     assert "2 failed runs left out: 1 of a and 1 of b." in analyse(study)[None].evidence
 
 
-def test_rows_that_share_a_place_are_repeats():
-    factors = {"gpu": name("GPU", "A B"), "batch": number("batch", [1, 2, 4], "condition")}
-    places = np.repeat(np.indices((2, 3)).reshape(2, -1), 4, axis=1)
-    values = 10 + 5 * places[0] + np.random.default_rng(1).normal(0, 0.1, 24)
-    study = prepare(
-        Table(
-            factors, dict(zip(factors, places, strict=True)), values, Metric("Time", "ms", "lower")
-        )
-    )
+def repeated(times: Sequence[int], effect: float, order: Sequence[int] | None = None) -> Table:
+    """Two GPUs at conditions, whose cells have so many rows each."""
+    factors = {"gpu": name("GPU", "A B"), "batch": number("batch", range(3), "condition")}
+    places = np.repeat(np.indices((2, 3)).reshape(2, -1), times, axis=1)
+    random = np.random.default_rng(1)
+    values = 10 + effect * places[0] + random.normal(0, 0.1 + places[0], places.shape[1])
+    rows = np.arange(len(values)) if order is None else np.array(order)
+    codes = dict(zip(factors, places[:, rows], strict=True))
+    return Table(factors, codes, values[rows], Metric("Time", "ms", "lower", "linear"))
+
+
+def test_rows_that_share_a_place_have_the_scatter_of_their_place():
+    """Nothing says which row of one place belongs to which of another: Welch's t over the rows."""
+    times = [4, 3, 5, 4, 4, 9]
+    study = prepare(repeated(times, 5))
     page = design(study)
-    assert (page.unit, page.unit_name, page.y.shape[-1]) == ("replicate", "repeat", 4)
+    tests = contrasts.pairs(page, "gpu", [(0, 1)])
+    values = np.split(repeated(times, 5).value, np.cumsum(times)[:-1])
+    spread = np.array([of.var(ddof=1) / len(of) for of in values])
+    df = spread.sum() ** 2 / (spread**2 / (np.array(times) - 1)).sum()
+    estimate = np.mean([of.mean() for of in values[:3]]) - np.mean([of.mean() for of in values[3:]])
+    assert page.unit == "repeats"
+    assert tests.estimate[0] == pytest.approx(estimate)
+    assert tests.error[0] == pytest.approx(np.sqrt(spread.sum()) / 3)
+    assert tests.df[0] == pytest.approx(df)
+    assert tests.p[0] == pytest.approx(2 * stats.t.sf(-estimate / tests.error[0], df))
     answer = analyse(study)[None]
-    assert answer.headline.endswith(", in these runs")
+    assert answer.headline == "A likely beats B, by 4.67 ms, in these runs"
+    assert answer.population == "if measured again in the same way (3 to 9 repeats here)"
     assert answer.grade == "likely"
+
+
+def test_the_order_of_repeats_means_nothing():
+    times = [4, 3, 5, 4, 4, 9]
+    order = np.random.default_rng(3).permutation(sum(times))
+    by_size = np.argsort(repeated(times, 1).value)
+    whole = str(front(repeated(times, 1)))
+    assert [str(front(repeated(times, 1, of))) for of in (order, by_size)] == [whole, whole]
+
+
+def test_a_place_with_one_row_has_the_scatter_of_the_others():
+    values = np.split(repeated([3, 1, 3, 3, 3, 3], 5).value, [3, 4, 7, 10, 13])
+    page = design(prepare(repeated([3, 1, 3, 3, 3, 3], 5)))
+    lent = np.mean([of.var(ddof=1) for of in values if len(of) > 1])
+    spread = [of.var(ddof=1) / 3 if len(of) > 1 else lent for of in values]
+    tests = contrasts.pairs(page, "gpu", [(0, 1)])
+    assert tests.error[0] == pytest.approx(np.sqrt(np.sum(spread)) / 3)
+
+
+def test_a_few_repeats_are_averaged():
+    assert design(prepare(repeated([3, 1, 1, 2, 1, 1], 5))).unit == "rows"
+
+
+def test_effects_of_a_fraction_of_a_design_add_up():
+    """Half of the 2³ combinations in each of 4 blocks; the other half in the other blocks."""
+    random = np.random.default_rng(2)
+    places = np.array(
+        [(b, i, j, k) for b in range(4) for i in (0, 1) for j in (0, 1) for k in (0, 1)
+         if (i + j + k + b) % 2]
+    ).T  # fmt: skip
+    b, i, j, k = places
+    values = 50 + 3 * b + 2.0 * i - j + random.normal(0, 0.3, len(b))
+    factors = {"block": name("block", "p q r s", "block")}
+    factors |= {label: number(label, [0, 1]) for label in "NPK"}
+    codes = dict(zip(factors, places, strict=True))
+    table_of = Table(factors, codes, values, Metric("Yield", "", "higher", "linear", 1))
+    tests = contrasts.levels(design(prepare(table_of)), "N")
+    x = np.column_stack([i, j, k, *(b == of for of in range(4))]).astype(float)
+    beta, rest, *_ = np.linalg.lstsq(x, values, rcond=None)
+    error = np.sqrt(np.linalg.inv(x.T @ x)[0, 0] * rest[0] / (16 - 7))
+    assert (tests.estimate[0], tests.error[0], tests.df[0]) == pytest.approx((beta[0], error, 9))
+    answer = front(table_of)
+    # What goes another way has a sentence of its own.
+    assert answer.headline == "Yield likely rises with N: 54.0 at 0, 55.9 at 1"
+    assert any(line.startswith("Yield likely falls with P: ") for line in answer.evidence)
+    assert words.ADDED in answer.evidence
+    # Two levels that nothing connects can't be compared.
+    apart = replace(table_of, codes={**codes, "N": (b > 1).astype(np.intp)})
+    assert not np.isfinite(contrasts.levels(design(prepare(apart)), "N").p).any()
+
+
+def test_rows_written_twice_are_one():
+    table_of = sweep()
+    once = replace(
+        table_of,
+        factors={name: table_of.factors[name] for name in ("lr", "bs")},
+        codes={name: table_of.codes[name][::30] for name in ("lr", "bs")},
+        value=table_of.value[::30],
+        cells_are_runs=False,
+    )
+    twice = replace(
+        once,
+        codes={name: np.tile(codes, 2) for name, codes in once.codes.items()},
+        value=np.tile(once.value, 2),
+    )
+    answer = front(twice)
+    assert answer.grade == "untestable"
+    assert "The rows that share a place are equal: they count as one." in answer.evidence
 
 
 def test_columns_of_different_lengths_are_refused():
@@ -468,8 +552,9 @@ def test_columns_of_different_lengths_are_refused():
 
 
 def crossed(
-    seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False, lr="choice"
-):
+    seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False, lr="choice",
+    rows: int = 1,
+):  # fmt: skip
     """The unit of 2 models × 2 learning rates with so many of each."""
     shape = (2, 2, max(1, seeds), max(1, blocks), max(1, items))
     values = np.random.default_rng(0).normal(50, 5, shape)
@@ -483,7 +568,17 @@ def crossed(
     k = np.round(values / 2) if counts else None
     n = np.full(shape, 50.0) if counts else None
     metric = Metric("Score", "%", "higher", None, None, 100.0)
-    page = design(prepare(table(values, factors, metric, k=k, n=n, cells_are_runs=runs)))
+    of = table(values, factors, metric, k=k, n=n, cells_are_runs=runs)
+    again = np.repeat(np.arange(len(of.value)), rows)
+    noise = np.random.default_rng(1).normal(0, 1, len(again))
+    of = replace(
+        of,
+        codes={key: codes[again] for key, codes in of.codes.items()},
+        value=of.value[again] + noise,
+        k=None if of.k is None else of.k[again],
+        n=None if of.n is None else of.n[again],
+    )
+    page = design(prepare(of))
     return page.unit, page.y.shape[-1]
 
 
@@ -510,6 +605,12 @@ def crossed(
         (0, 0, 4, {}, ("rows", 1)),
         (0, 0, 0, {"counts": True}, ("counts", 1)),
         (0, 0, 0, {"counts": True, "runs": True}, ("rows", 1)),
+        (0, 0, 0, {"rows": 3}, ("repeats", 1)),
+        (0, 0, 0, {"rows": 3, "counts": True}, ("counts", 1)),
+        (0, 5, 0, {"rows": 3}, ("repeats", 1)),
+        (0, 6, 0, {"rows": 3}, ("block", 6)),
+        (3, 0, 0, {"rows": 5}, ("replicate", 3)),
+        (0, 0, 10, {"rows": 3}, ("item", 10)),
     ],
 )
 def test_who_speaks_for_whom(seeds, blocks, items, options, unit):
@@ -577,14 +678,38 @@ def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
         ("-1", "temperature -1"),
         ("≥ 3", "temperature ≥ 3"),
         ("7B", "temperature 7B"),
-        ("Greedy", "Greedy"),
-        ("Temperature 0.6", "Temperature 0.6"),
+        ("Greedy", "greedy"),
+        ("Temperature 0.6", "temperature 0.6"),
+        ("BF16", "BF16"),
     ],
 )
 def test_a_level_that_reads_as_a_number_is_named_with_its_factor(label: str, text: str) -> None:
     factor = Factor("temperature", (label,), "condition", (0.0,))
 
     assert words.labelled(factor, 0) == text
+
+
+@pytest.mark.parametrize(
+    ("label", "several", "larger", "within"),
+    [
+        ("ratio", "ratios", "at larger ratio", "ratio"),
+        ("GPU", "GPUs", "at larger GPU", "GPU"),
+        ("batch", "batches", "at larger batch", "batch"),
+        ("loss", "losses", "at larger loss", "loss"),
+        ("capacity", "capacities", "at larger capacity", "capacity"),
+        ("hidden layers", "hidden layers", "with more hidden layers", "hidden layers"),
+        ("digits of x", "digits of x", "with more digits of x", "digits of x"),
+        ("steps per run", "steps per run", "with more steps per run", "steps per run"),
+        (
+            "number of x's digits",
+            "numbers of x's digits",
+            "at a larger number of x's digits",
+            "the number of x's digits",
+        ),
+    ],
+)  # fmt: skip
+def test_labels_within_sentences(label, several, larger, within):
+    assert (words.plural(label), words.larger(label), words.the(label)) == (several, larger, within)
 
 
 def test_a_headline_too_long_loses_its_values_and_nothing_else() -> None:
@@ -603,3 +728,32 @@ def test_a_headline_too_long_loses_its_values_and_nothing_else() -> None:
     assert answer.grade == "not-shown"
     assert answer.headline.startswith("Exact accuracy (pass@1) falls with evaluation temperature")
     assert answer.headline.endswith(" in all 3 training seeds, but not shown")
+
+
+def test_equal_benchmarks_are_no_averages() -> None:
+    values = np.array([50.0, 50, 50, 60])[:, None] + np.zeros((4, 6))
+    factors = {"m": name("method", "a b c d"), "task": name("task", "p q r s t u", "block")}
+    study = prepare(table(values, factors))
+    assert study.means == ()
+    assert (
+        front(table(values, factors)).headline == "d is likely best: 60.0 %, 10.0 points ahead of a"
+    )
+
+
+def test_a_level_of_a_loss_that_is_lower_sounds_good() -> None:
+    values = 3 + np.random.default_rng(4).normal(0, 0.02, (5, 4, 5))
+    values[3] -= 0.6
+    values[2] -= 0.59
+    factors = {"x": number("rate", range(1, 6)), "y": number("y", range(1, 5)), "seed": SEEDS}
+    factors["seed"] = Factor("seed", SEEDS.levels[:5], "replicate")
+    answer = front(table(np.round(values, 2), factors, LOSS, cells_are_runs=True))
+    assert answer.headline == "Loss is lower at rate 4 than at the others, by 0.4515"
+
+
+def test_a_clear_trend_is_not_joined_with_a_likely_one() -> None:
+    slopes = np.array([0.0, 4, 5])[:, None, None] + np.array([0.0, 0.1, 0.2])[None, :, None]
+    values = 50 + slopes + np.random.default_rng(4).normal(0, 0.3, (3, 3, 15))
+    factors = {"lr": LR, "bs": BS, "seed": Factor("seed", SEEDS.levels[:15], "replicate")}
+    answer = front(table(np.round(values, 2), factors, SCORE, cells_are_runs=True))
+    assert answer.headline == "Accuracy rises with learning rate: 50.1 % at 0.001, 55.2 % at 0.1"
+    assert answer.grade == "clear"

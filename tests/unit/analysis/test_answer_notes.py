@@ -90,6 +90,22 @@ def test_alike_needs_a_margin(margin, headline):
     assert (answer.headline, answer.grade) == (headline, "not-shown")
 
 
+@pytest.mark.parametrize(
+    ("margin", "headline"),
+    [
+        (0.1, "No difference shown between A and B (±1.0 %)"),
+        (0.3, "A and B are alike within 0.3 ms"),
+    ],
+)
+def test_ratios_are_alike_within_a_margin_in_the_unit(margin, headline):
+    """The means are about 9.5 ms: an interval of ±1.0 % lies within ±0.3, not within ±0.1."""
+    values = np.geomspace(1, 90, 8)[:, None] * np.exp(0.2 * noise(2, 8, 6))
+    factors = {"gpu": name("GPU", "A B"), "batch": number("batch", range(8), "condition")}
+    factors["seed"] = Factor("seed", tuple("123456"), "replicate")
+    answer = front(table(values, factors, Metric("Latency", "ms", "lower", None, 1, alike=margin)))
+    assert (answer.headline, answer.grade) == (headline, "not-shown")
+
+
 # --- left out -------------------------------------------------------------------------------------
 
 
@@ -175,7 +191,7 @@ def test_seeds_of_their_own_aren_t_the_same():
     assert answer.headline == "A likely beats B, by 10.0"
     assert answer.evidence[0] == (
         "60.0 against 50.0; difference 9.8 to 10.1 (p < 0.001), for other seeds (10 and 3 here, "
-        "not the same) (so no more than likely)."
+        "not the same; so no more than likely)."
     )
     assert not any("0 of 0" in line for line in answer.evidence)
 
@@ -252,7 +268,7 @@ def test_large_ratios_have_their_interval_in_times():
     values = np.array([10.0, 45.0])[:, None, None] * np.exp(noise(2, 6, 5, size=0.02))
     factors = {"gpu": name("GPU", "A B"), "x": number("x", range(6), "condition"), "seed": SEEDS}
     answer = front(table(values, factors, Metric("Time", "ms", "lower", "log", 2)))
-    assert answer.headline == "A beats B, by 4.5 times"
+    assert answer.headline == "A beats B, by a factor of 4.5"
     assert "difference 4.5 to 4.6 times" in answer.evidence[0]
 
 

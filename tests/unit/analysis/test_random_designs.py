@@ -46,12 +46,13 @@ def tables(draw, *, odd: bool = True) -> Table:
             values.ravel()[draw(st.integers(0, values.size - 1))] = draw(st.sampled_from(ODD))
     finite = random.random(shape) >= draw(st.sampled_from([0.0, 0.1, 0.5]))
     place = np.nonzero(finite)
-    again = draw(st.integers(1, 2)) if odd else 1
+    again = draw(st.integers(1, 2))
     n = k = None
     if draw(st.booleans()) and kind != "wide":
         n = np.full(finite.sum() * again, float(draw(st.sampled_from([1, 8, 1000]))))
         k = random.binomial(n.astype(int), 0.5).astype(float)
     column = np.tile(values[place], again)
+    column = column + random.normal(0, 0.1 * (again - 1), len(column))
     if k is not None and n is not None:
         column = 100 * k / n
     metric = Metric(

@@ -6,7 +6,7 @@ from shipped_columns import digits, dynts, published
 
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import design, prepare
-from gridatlas.analysis.statements import arranged, contrast, higher_and_lower
+from gridatlas.analysis.statements import arranged, contrast
 
 STUDIES = {
     "dynts": (dynts, ["model", "benchmark"]),
@@ -117,7 +117,7 @@ def pages():
                 "GRPO likely ahead: 45.3 % against 19.2 %; difference 15.7 to 36.4 (p = 0.03).",
                 "Control likely ahead of GRPO: 2.7 to 6.8 (p = 0.03).",
                 "Control is ahead of Before GRPO in 3 of 3 seeds; seeds differ by ±4.4 points.",
-                "Means over all digits of x, digits of y and temperature.",
+                "Means over all digits of x, digits of y and temperatures.",
                 "The effect of temperature depends on setting (p = 0.043): GRPO +35.9 points at "
                 "0, +27.6 at 0.6, +14.7 at 1; Control +38.4, +35.2, +18.8.",
             ],
@@ -231,7 +231,8 @@ def pages():
         (
             "pass@8",
             "temperature 1",
-            "Temperature 1: Control and GRPO likely beat Before GRPO (+40.7, +35.0 points)",
+            "Temperature 1: Control and GRPO likely beat Before GRPO; Control also GRPO (+5.6 "
+            "points)",
             "likely",
             [],
         ),
@@ -251,21 +252,21 @@ def pages():
         (
             "published",
             "setting Before GRPO",
-            "Before GRPO: Score is likely lower at larger digits of x, in these runs",
+            "Before GRPO: Score is likely lower with more digits of x, in these runs",
             "likely",
             [],
         ),
         (
             "published",
             "setting GRPO at 1.0",
-            "GRPO at 1.0: Score is likely lower at larger digits of x, in these runs",
+            "GRPO at 1.0: Score is likely lower with more digits of x, in these runs",
             "likely",
             [],
         ),
         (
             "published",
             "setting GRPO at 1.25",
-            "GRPO at 1.25: Score is likely higher at larger digits of y, in these runs",
+            "GRPO at 1.25: Score is likely higher with more digits of y, in these runs",
             "likely",
             ["Score likely depends on digits of x: from 36.6 at 1 to 59.4 at 10."],
         ),
@@ -287,17 +288,6 @@ def test_assertions_are_typed(pages):
     assert (first.estimate, first.low, first.high) == pytest.approx((26.05, 15.69, 36.41), abs=0.01)
     kinds = {stated.kind for stated in pages["dynts", FRONT].assertions}
     assert kinds == {"block", "trend"}
-
-
-def test_cells_are_counted_seed_by_seed():
-    study = prepare(digits(1))
-    found = [
-        higher_and_lower(study, "setting", setting, 0, {"temperature": 0}) for setting in (1, 2)
-    ]
-    assert found == [
-        [(32, 1, 36), (33, 0, 36), (25, 4, 36)],
-        [(27, 1, 36), (34, 0, 36), (25, 8, 36)],
-    ]
 
 
 def test_a_statement_has_the_test_of_the_site():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from shipped_columns import digits, dynts
 
-from gridatlas.analysis import statements, words
+from gridatlas.analysis import statements
 from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import prepare
-from gridatlas.analysis.statements import asserts_more, tally, verdict, worst
+from gridatlas.analysis.statements import strong_words, tally, verdict, worst
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_two_readings_have_the_worse_verdict():
     ],
 )
 def test_words_that_assert_more(text, more):
-    assert asserts_more(text) is more
+    assert bool(strong_words(text)) is more
 
 
 def test_no_statement_about_two_levels_is_kinder_than_the_answer():
@@ -85,12 +85,3 @@ def test_counts_add_up():
     assert tally(300, 20, 4, 324) == (300, 20, 4)
     with pytest.raises(ValueError, match="20 failed and 4 not applicable aren't the 36"):
         tally(300, 20, 4, 36)
-
-
-def test_captions():
-    assert words.caption(0) == "Not tested cell by cell."
-    assert words.caption(20, block="AIME24") == "Faded: may be chance on AIME24 alone."
-    assert words.caption(20, alone=True) == "Faded: may be chance, for this model alone."
-    assert words.cells_by_unit([25, 33, 32], [4, 0, 1]) == (
-        "25, 33 and 32 cells higher; 4, 0 and 1 lower."
-    )

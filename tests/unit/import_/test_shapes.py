@@ -136,6 +136,23 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("sorted.csv", "model,Reading,Sums,Rhymes,Average\n"
          + "".join(f"m{at},{61 - at}.5,{52 - at}.5,{41 - at}.5,{51 - at}.5\n" for at in range(5)),
          {"y": "model", "better": "higher"}),
+        ("kernels.md", "| Kernel | 512 | 4096 |\n|-|-|-|\n" + "".join(
+            f"| k{n} | {n * 2.5} GFLOPS | {n / 100} TFLOPS |\n" for n in (128, 512, 900)),
+         {"x": "columns", "y": "Kernel", "unit": "GFLOPS", "better": "higher"}),
+        ("threads.md", "| threads | test | t/s |\n|-|-|-|\n" + "".join(
+            f"| {n} | {test} | {n}.5{n} |\n" for n in (1, 2, 4) for test in ("pp", "tg")),
+         {"metric": "t/s", "name": "Throughput", "unit": "t/s", "better": "higher"}),
+        ("keyed.csv", "lr,wd,seed,precision_macro,f1_macro,metric_key\n" + "".join(
+            f"{lr},{wd},{seed},0.{lr}{seed}7,0.{wd}{seed}9,f1_macro\n"
+            for lr in (1, 2) for wd in (3, 4) for seed in (5, 6)),
+         {"metric": "f1_macro", "repeats": ["seed"]}),
+        ("plots.csv", "id,kind,minute,pulse\n" + "".join(
+            f"{at},{'ab'[at % 2]},{minute} min,{70 + at * minute % 13}\n"
+            for at in range(8) for minute in (1, 15, 30)),
+         {"metric": "pulse", "repeats": ["id"], "facets": []}),
+        ("tasks.md", "| Task/Metric | a-7b | b-7b | c-7b |\n|-|-|-|-|\n" + "".join(
+            f"| t{at}/acc | 0.{at}1 | 0.{at}2 | 0.{at}3 |\n" for at in range(1, 9))
+         + "| Average | 0.45 | 0.55 | 0.65 |\n", {"cells": 24}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -172,6 +189,11 @@ def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow() -> None:
         "batch_size": ("16", "32", "16", "32"),
         "acc": ("0.5", "0.6", "", ""),
     }
+
+
+def test_headings_with_gaps_alone_have_no_unit(tmp_path: Path) -> None:
+    answer = proposed(tmp_path, "t.csv", "model,task,1,2\na,x,-,-\na,y,-,-\nb,x,-,-\nb,y,-,-\n")
+    assert "refused" in answer or answer["unit"] == ""
 
 
 def test_measured_numbers_are_no_axis(tmp_path: Path) -> None:
@@ -224,6 +246,7 @@ def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
         ("🟢GEMV", "GEMV"),
         ("12.5 (3rd)", "12.5"),
         ("[a](b) x<br/>y[^1]", "a x y"),
+        ("[serde 1.0][serde]", "serde 1.0"),
         ("AP<sup>box</sup>", "AP box"),
         ("3.5<sup>1</sup>", "3.5"),
         ("&lt; 5&nbsp;%", "< 5 %"),

@@ -102,6 +102,15 @@ def test_columns_of_different_heights_are_compared_by_ratio(tmp_path: Path) -> N
     assert all(0 < step < 50 for row in found["rows"] for _, step, _ in row["cells"])
 
 
+def test_very_many_names_over_conditions_have_one_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gridatlas.pages.leaderboard.MANY_NAMES", 8)
+    found = board(assessed(tmp_path, values(0.1), tests="condition"))
+    assert found
+    assert [row["level"].key for row in found["rows"]] == NAMES
+
+
 @pytest.mark.parametrize(("names", "tests"), [(3, "block"), (9, "choice"), (9, "condition")])
 def test_few_names_or_no_blocks_have_no_leaderboard(tmp_path: Path, names: int, tests: str) -> None:
     assert board(assessed(tmp_path, values()[:names], tests=tests)) is None

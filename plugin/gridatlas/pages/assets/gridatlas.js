@@ -321,13 +321,16 @@
   const dock = (cell, open) => {
     const aside = cell.closest(".ga-multiples")?.querySelector(".ga-howto");
     if (!aside) return null;
-    return matchMedia("(min-width: 1100px)").matches ? aside : open && cell.closest("figure");
+    return matchMedia("(min-width: 1220px)").matches ? aside : open && cell.closest("figure");
   };
   const lay = (cell, open) => {
     const into = dock(cell, open);
     card.classList.toggle("ga-docked", Boolean(into));
     if (into) card.removeAttribute("style");
-    if (into?.matches("figure")) card.previousElementSibling === into || into.after(card);
+    if (into?.matches("figure")) {
+      if (card.previousElementSibling !== into) into.after(card);
+      card.scrollIntoView({ block: "nearest" });
+    }
     else if (card.parentNode !== (into || document.body)) (into || document.body).append(card);
     put(cell);
   };

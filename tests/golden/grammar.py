@@ -1,0 +1,155 @@
+"""One meaning per mark, over the files of a site: what is wrong with its pictures, as sentences.
+
+Nothing here knows how a picture is made: a page has captions, legends and drawings, and these have
+to say the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from bs4 import BeautifulSoup, Tag
+
+from gridatlas.charts.palette import (
+    BLACK_UP_TO,
+    FADED,
+    INKS,
+    Scheme,
+    colours,
+    faded,
+    luminance,
+)
+
+MARKS = ("outline", "best", "ring", "corner", "open-corner", "region")
+"""Marks that have a layer of their name in a drawing, and an entry of it in a legend."""
+GREEN = {fill: step for step, fill in enumerate(colours("values"))}
+BLUE = {fill: step for step, fill in enumerate(colours("difference"))}
+LOW_UP_TO = 21
+MAGENTA = "#b3126b"
+"""Of what a reader points at."""
+SEEN = {drawn: seen for seen, drawn in INKS.items()}
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+_VALUE = re.compile(r": ([-+−]?[\d.,]+)(?: |,|$)")
+
+
+def faults(files: Mapping[str, bytes]) -> list[str]:
+    """What the pictures of a site say falsely; empty where all is well."""
+    found: list[str] = []
+    values: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    means: dict[tuple[str, str], set[str]] = defaultdict(set)
+    grades = _grades(files)
+    for path, content in files.items():
+        if not path.endswith(".html"):
+            continue
+        page = BeautifulSoup(content.decode(), "html.parser")
+        for picture in [*page.select(".ga-picture, .ga-thumbnails"), *_versions(page)]:
+            found += [f"{path}: {fault}" for fault in _of_picture(picture, path, grades)]
+        for svg in page.select("figure svg:has(.cells_marks)"):
+            found += [f"{path}: {fault}" for fault in _of_drawing(svg)]
+            _collect(svg, path, values)
+        for figure in page.select("figure[id]:has(.cells_marks)"):
+            if (span := figure.select_one("figcaption > span")) is not None:
+                name = (path.split("/")[-2] and _study(path), figure["id"])
+                means[name].add(span.get_text().partition(" · ")[0])
+    for (study, palette), of in values.items():
+        for text, steps in of.items():
+            if max(steps) - min(steps) > 1:  # printed alike, and a rounding apart
+                found.append(f"{study}: {text} has several {palette} colours: {sorted(steps)}")
+    found += [f"{name}: means {texts}" for name, texts in means.items() if len(texts) > 1]
+    return found
+
+
+def _grades(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The grade of each page's answer."""
+    given = (content for path, content in files.items() if path.endswith("/answers.json"))
+    return {of["page"]: of["grade"] for content in given for of in json.loads(content)}
+
+
+def _study(path: str) -> str:
+    parts = path.split("/")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def _versions(page: BeautifulSoup) -> Iterator[Tag]:
+    """What a switch shows."""
+    for template in page.select("template[data-version]"):
+        yield BeautifulSoup(template.decode_contents(), "html.parser")
+
+
+def _layers(within: Tag) -> set[str]:
+    names = (cls for group in within.select("g[class]") for cls in group["class"])
+    marks = (name.removesuffix("_marks") for name in names if name.endswith("_marks"))
+    return {mark.replace("_", "-") for mark in marks}
+
+
+def _of_picture(picture: Tag, path: str, grades: Mapping[str, str]) -> Iterator[str]:
+    drawn = _layers(picture) & {*MARKS}
+    small = "ga-thumbnails" in picture.get_attribute_list("class")
+    caption = picture.select_one("p")
+    text = caption.get_text() if caption else ""
+    if not small:
+        keys = {key["data-mark"] for key in picture.select(".ga-key[data-mark]")} & {*MARKS}
+        if keys != drawn:
+            yield f"the legend has {sorted(keys)}, the drawings {sorted(drawn)}"
+    opacities = picture.select(f'[fill-opacity="{FADED}"]')
+    marked = opacities or ", beyond chance" in str(picture)
+    if "chance" in text and not marked:
+        yield f"speaks of chance without a test: {text}"
+    if bool(opacities) != ("faded" in text.casefold()):
+        yield f"{len(opacities)} faded elements under: {text}"
+    page = f"{path.removesuffix('index.html')}"
+    if "outline" in drawn and not small and grades.get(page, "clear") not in ("clear", "likely"):
+        yield f"an outline on a page that asserts nothing ({grades[page]})"
+
+
+def _cells(svg: Tag) -> list[tuple[str, str, bool]]:
+    """The label, fill and fading of each cell with a value."""
+    return [
+        (
+            str(path.get("aria-label", "")),
+            str(path["fill"]),
+            path.get("fill-opacity") == str(FADED),
+        )
+        for path in svg.select(".cells_marks path[fill]")
+    ]
+
+
+def _of_drawing(svg: Tag) -> Iterator[str]:
+    cells = _cells(svg)
+    strange = {fill for _, fill, _ in cells} - {*GREEN, *BLUE}
+    if strange:
+        yield f"fills of no palette: {sorted(strange)}"
+    if MAGENTA in str(svg):
+        yield "magenta in a drawing"
+    texts = [text for name in ("values", "bold") for text in svg.select(f".{name}_marks text")]
+    if texts and len(texts) == len(cells) and not svg.select(".bold_marks text"):
+        for text, (label, fill, fades) in zip(texts, cells, strict=True):
+            yield from _unreadable(text, label, fill, fades)
+    if not texts and not svg.select(".role-axis") and len(cells) <= 16 * 16:
+        low = sum(step <= LOW_UP_TO for _, fill, _ in cells if (step := BLUE.get(fill, 99)) < 99)
+        dashes = len(svg.select(".low_marks > *"))
+        if low != dashes and svg.find_parent(class_="ga-thumbnails"):
+            yield f"{dashes} dashes for {low} low cells"
+
+
+def _unreadable(text: Tag, label: str, fill: str, fades: bool) -> Iterator[str]:
+    paint = text.get("fill") or text.parent["fill"]  # type: ignore[index]
+    palette = "values" if fill in GREEN else "difference"
+    step = (GREEN if fill in GREEN else BLUE)[fill]
+    for scheme, seen in zip(SCHEMES, SEEN[str(paint)], strict=True):
+        below = colours(palette, scheme)[step]
+        below = faded(below, scheme) if fades else below
+        if (luminance(below) <= BLACK_UP_TO) != (seen == "#fff"):
+            yield f"{label}: {seen} on {below} ({scheme})"
+
+
+def _collect(svg: Tag, path: str, values: Mapping[tuple[str, str], Mapping[str, set[int]]]) -> None:
+    """The colours of values, which are on one scale of their study."""
+    if not svg.find_parent(class_=["ga-picture", "ga-thumbnails"]):
+        return
+    for label, fill, _ in _cells(svg):
+        if (value := _VALUE.search(label)) and fill in GREEN:
+            values[_study(path), "green"][value[1]].add(GREEN[fill])

@@ -1,0 +1,269 @@
+"""Pictures of studies: what is marked, faded and said follows from what was tested in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import write_study
+
+from gridatlas.analysis.said import Answer, Assertion
+from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.pipeline import load_data
+from gridatlas.charts.kinds.heatmap import Segment, marks_of
+from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
+from gridatlas.pages.heatmaps import figures_of
+from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions
+from gridatlas.table.differences import differences
+
+HEAD = "rate,depth,task,accuracy,n\n"
+STUDY = (
+    "format: 1\ntitle: S\nmetric: {name: Accuracy, better: higher, column: accuracy, unit: '%'}\n"
+    "x: rate\ny: depth\nfacets: [task]\nroles: {task: block}\n"
+)
+CLEAR = "1,1,a,5,200\n2,1,a,50,200\n3,1,a,52,200\n1,1,b,1,200\n2,1,b,60,200\n3,1,b,61,200\n"
+NULL = "1,1,a,50,20\n2,1,a,55,20\n3,1,a,45,20\n1,1,b,20,20\n2,1,b,25,20\n3,1,b,20,20\n"
+UNKNOWN = CLEAR.replace(",200", ",")
+
+
+def study(folder: Path, cells: str, more: str = "", head: str = STUDY) -> Assessment:
+    write_study(folder / "s", head + more, HEAD + cells)
+    return load_data(folder)["s"]
+
+
+def view_of(assessment: Assessment, answer: Answer | None = None) -> View:
+    grids = tuple(assessment.results.grids.values())
+    return grids_view(assessment, grids, answer or assessment.answers[""])
+
+
+def asserting(kind: str, factor: str, *levels: str) -> Answer:
+    """An answer whose headline names the levels of one assertion."""
+    one = Assertion(kind, factor, levels, 2, 1, 3, "%", 0.001, "clear", "")  # type: ignore[arg-type]
+    return Answer(f"{' beats '.join(levels)}", (), "clear", 0.001, "", (one,))
+
+
+# --- captions follow from tests -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "answer", "sentence", "fades"),
+    [
+        (UNKNOWN, None, "", False),  # nothing tested: nothing about chance
+        (NULL, None, "Faded: no difference here is shown to be beyond chance.", True),
+        (
+            NULL,
+            asserting("level", "rate", "2"),
+            "The column at 2 stands out only as a whole. Faded: on one task alone, differences "
+            "between settings may be chance.",
+            True,
+        ),
+    ],
+    ids=["untested", "none", "a level"],
+)
+def test_a_caption_of_values_says_what_was_tested(
+    tmp_path: Path, cells: str, answer: Answer | None, sentence: str, fades: bool
+) -> None:
+    view = view_of(study(tmp_path, cells), answer)
+    assert sentence in view.caption
+    assert ("chance" in view.caption) == bool(sentence)
+    assert ("faded" in marks_of(view.heatmaps)) == fades
+    assert all(mark.faded == fades for heatmap in view.heatmaps for mark in heatmap.marks)
+
+
+def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path: Path) -> None:
+    head = STUDY.replace("facets: [task]\nroles: {task: block}\n", "")
+    few = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 60, 62, 10, 11, 12), 1))
+    many = "".join(f"{x},1,{v},400\n" for x, v in enumerate((60, 61, 62, 60, 10), 1))
+    found = {}
+    for name, cells in (("few", few), ("many", many)):
+        write_study(tmp_path / name, head, "rate,depth,accuracy,n\n" + cells)
+        view = view_of(load_data(tmp_path)[name], asserting("level", "rate", "5"))
+        rings = sum(mark.ring for mark in view.heatmaps[0].marks)
+        found[name] = rings, re.findall(r"[^.]*may be the best[^.]*\.", view.caption)
+        assert "faded" not in marks_of(view.heatmaps)
+    assert found == {
+        "few": (1, [" ○ may be the best: 2 of 8."]),  # the other one is the best seen
+        "many": (0, [" 4 of 5 may be the best; 5 × 1 is worse."]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("second", "sentence", "faded", "strong"),
+    [
+        ("1,1,b,51,200\n2,1,b,90,200\n", "bold: beyond chance (1 of 2 cells); faded: not.", 1, 1),
+        ("1,1,b,51,200\n2,1,b,49,200\n", "Faded: no difference here is shown", 2, 0),
+        ("1,1,b,51,\n2,1,b,90,\n", "", 0, 0),
+    ],
+    ids=["some", "none", "untested"],
+)  # fmt: skip
+def test_a_caption_of_differences_says_what_was_tested(
+    tmp_path: Path, second: str, sentence: str, faded: int, strong: int
+) -> None:
+    cells = "1,1,a,50,200\n2,1,a,50,200\n" + second
+    if not sentence:
+        cells = cells.replace(",200", ",")
+    assessment = study(tmp_path, cells, "baseline: {task: a}\n", STUDY.replace("block", "choice"))
+    found = differences(assessment.results, assessment.study.facets[0])
+    view = differences_view(assessment, found)
+    assert sentence in view.caption
+    assert ("chance" in view.caption) == bool(sentence)
+    marks = view.heatmaps[0].marks
+    assert (sum(m.faded for m in marks), sum(m.strong for m in marks)) == (faded, strong)
+    # A number stays where chance may explain it.
+    assert all(mark.text for mark in marks)
+
+
+# --- outlines are what headlines assert -----------------------------------------------------------
+
+GRID = "".join(f"{x},{y},a,{50 + x * y},20\n" for x in (1, 2, 3) for y in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("answer", "boxes", "asserted"),
+    [
+        (asserting("level", "rate", "2"), (Segment(1, 0, 2, 2),), ((1,), ())),
+        (asserting("level", "depth", "2"), (Segment(0, 0, 3, 1),), ((), (0,))),
+        (asserting("cell", "rate × depth", "3", "1"), (Segment(2, 1, 3, 2),), ((), ())),
+        (asserting("trend", "rate", "1", "3"), (), ((), ())),
+        (asserting("pair", "task", "a", "b"), (), ((), ())),
+        (replace(asserting("level", "rate", "2"), headline="Nothing is named"), (), ((), ())),
+        (replace(asserting("level", "rate", "2"), grade="not-shown"), (), ((), ())),
+    ],
+)
+def test_an_outline_is_what_the_headline_asserts(
+    tmp_path: Path,
+    answer: Answer,
+    boxes: tuple[Segment, ...],
+    asserted: tuple[tuple[int, ...], tuple[int, ...]],
+) -> None:
+    [heatmap] = view_of(study(tmp_path, GRID), answer).heatmaps
+    assert (heatmap.outlined, (heatmap.x_asserted, heatmap.y_asserted)) == (boxes, asserted)
+
+
+def test_a_difference_is_outlined_where_its_pair_is_asserted(tmp_path: Path) -> None:
+    head = STUDY.replace("[task]", "[task, seed]").replace("block", "choice") + "compare: [task]\n"
+    rows = [f"{x},1,{task},{seed},5" for task in "abc" for seed in "12" for x in "12"]
+    write_study(tmp_path / "s", head, "\n".join(["rate,depth,task,seed,accuracy", *rows]) + "\n")
+    assessment = load_data(tmp_path)["s"]
+    found = differences(assessment.results, assessment.study.facets[0])
+    named = asserting("block", "task × seed", "b", "a", "2")
+    maps = differences_view(assessment, found, named).heatmaps
+    outlined = [of.label for of, drawn in zip(found, maps, strict=True) if drawn.outlined]
+    assert outlined == ["b − a | 2"]
+    # Over all seeds together, no single one is asserted.
+    pair = asserting("pair", "task", "b", "a")
+    assert not any(of.outlined for of in differences_view(assessment, found, pair).heatmaps)
+
+
+def test_the_better_of_two_tuned_levels_has_its_best_cell_outlined(tmp_path: Path) -> None:
+    assessment = study(tmp_path, CLEAR, head=STUDY.replace("block", "choice"))
+    first, second = view_of(assessment, asserting("best", "task", "b", "a")).heatmaps
+    assert first.outlined == ()
+    assert second.outlined == (Segment(2, 0, 3, 1),)
+
+
+# --- one scale, one look --------------------------------------------------------------------------
+
+
+def test_levels_of_different_height_look_different_on_every_surface(tmp_path: Path) -> None:
+    cells = "1,1,a,24,\n2,1,a,5,\n1,1,b,94,\n2,1,b,24,\n"
+    assessment = study(tmp_path, cells, "colour: value\n")
+    grids = tuple(assessment.results.grids.values())
+    steps: dict[str, set[int]] = {}
+    rows = [multiples(assessment, grids, "k"), *(multiples(assessment, [g], "k") for g in grids)]
+    drawn = [figure.heatmap for row in (*rows, thumbnails(assessment)) for figure in row.figures]
+    drawn += [figure.heatmap for figure in figures_of([(assessment, grid) for grid in grids])]
+    drawn += [as_whole(drawn[0]), as_thumbnail(drawn[0])]
+    for heatmap in drawn:
+        for mark in heatmap.marks:
+            steps.setdefault(f"{mark.value:g}", set()).add(mark.step)
+    assert steps.keys() == {"24", "5", "94"}
+    assert all(len(of) == 1 for of in steps.values())
+    assert len(set.union(*steps.values())) == 3
+
+
+def test_the_better_end_has_one_colour_whichever_values_are_better(tmp_path: Path) -> None:
+    turned = "".join(
+        f"{rate},{depth},{task},{100 - int(value)},{n}\n"
+        for rate, depth, task, value, n in (row.split(",") for row in CLEAR.splitlines())
+    )
+    write_study(tmp_path / "s", STUDY, HEAD + CLEAR)
+    write_study(tmp_path / "t", STUDY.replace("better: higher", "better: lower"), HEAD + turned)
+    found = load_data(tmp_path)
+    first, second = (
+        [mark.step for heatmap in view_of(found[name]).heatmaps for mark in heatmap.marks]
+        for name in "st"
+    )
+    assert first == second
+
+
+def test_more_than_three_ties_are_a_sentence(tmp_path: Path) -> None:
+    cells = "".join(f"{x},1,a,{7 if x < 6 else 5},\n" for x in range(1, 9))
+    view = view_of(study(tmp_path, cells))
+    assert not any(mark.best for mark in view.heatmaps[0].marks)
+    assert view.subtitles == ("mean 6.3 % · 5 share the highest",)
+
+
+def test_no_best_is_marked_where_most_cells_are_missing(tmp_path: Path) -> None:
+    cells = "".join(f"{x},1,a,{x if x < 4 else ''},\n" for x in range(1, 9))
+    [heatmap] = view_of(study(tmp_path, cells)).heatmaps
+    assert not any(mark.best for mark in heatmap.marks)
+
+
+# --- what stands for a study, and what a switch shows ---------------------------------------------
+
+
+def test_thumbnails_are_of_what_the_headline_names(tmp_path: Path) -> None:
+    cells = "1,1,a,50,900\n2,1,a,50,900\n1,1,b,51,900\n2,1,b,49,900\n1,1,c,80,900\n2,1,c,90,900\n"
+    more = "baseline: {task: a}\n"
+    assessment = study(tmp_path, cells, more, STUDY.replace("block", "choice"))
+    assert assessment.answers[""].headline.startswith("c beats a")
+    row = thumbnails(assessment)
+    assert [figure.name for figure in row.figures] == ["c − a", "c − b"]
+    assert all(figure.heatmap.size == "thumbnail" for figure in row.figures)
+
+
+def test_differences_are_named_by_what_they_do_not_share(tmp_path: Path) -> None:
+    rows = [f"{rate},1,{task},{seed},5" for task in "abc" for seed in "12" for rate in "12"]
+    head = STUDY.replace("[task]", "[task, seed]") + "baseline: {task: a}\n"
+    write_study(tmp_path / "s", head, "\n".join(["rate,depth,task,seed,accuracy", *rows]) + "\n")
+    assessment = load_data(tmp_path)["s"]
+    found = {
+        of.second.address: of for of in differences(assessment.results, assessment.study.facets[0])
+    }
+    for chosen, names in (
+        (["b/1"], ["b − a"]),
+        (["b/1", "b/2"], ["1", "2"]),
+        (["b/1", "c/2"], ["b − a | 1", "c − a | 2"]),
+    ):
+        row = inked(assessment, [found[address] for address in chosen])
+        assert [figure.name for figure in row.figures] == names
+
+
+def test_another_reading_is_a_picture_of_its_own(tmp_path: Path) -> None:
+    head = (
+        STUDY + "readings:\n  - {id: one, label: One, file: one.csv}\n"
+        "  - {id: two, label: Two, file: two.csv}\n"
+    )
+    write_study(tmp_path / "s", head, "")
+    (tmp_path / "s/one.csv").write_text(HEAD + NULL)
+    (tmp_path / "s/two.csv").write_text(HEAD + "1,1,a,50,20\n2,1,a,95,20\n1,1,b,20,20\n")
+    assessment = load_data(tmp_path)["s"]
+    grids = tuple(assessment.results.grids.values())
+    row = with_versions(assessment, multiples(assessment, grids, "k"), grids, "")
+    assert [name for name, _, _ in row.versions] == ["plain values", "Two"]
+    plain, other = (version for _, _, version in row.versions)
+    assert (row.says, row.legend) != (plain.says, plain.legend)
+    assert "Colour:" in row.says
+    assert "Colour:" not in plain.says
+    # Nothing of the other reading is tested, and only a cell that differs has a corner.
+    assert "chance" not in other.says
+    marks = [mark for figure in other.figures for mark in figure.heatmap.marks]
+    assert [mark.text for mark in marks if mark.corner] == ["95"]
+    assert not any(mark.faded or mark.ring for mark in marks)
+    assert [figure.subtitle for figure in other.figures] == [
+        "2 of 3 cells, 1 differ", "1 of 3 cells, 0 differ",
+    ]  # fmt: skip
+    assert row.versions[1][1].startswith("Two gives 3 values here. ")
