@@ -72,9 +72,7 @@ def _colours(
         yield f"{metric.name}{f' in {metric.unit}' if metric.unit else ''}."
     if kind == "means":
         yield f"Colour: {heatmaps[0].measure}, one scale for the study."
-    elif kind == "values" and scale.falls:
-        yield "Lower is better: darker is better."
-    elif kind == "difference" and scale.falls:
+    elif (kind == "values" and scale.falls) or (kind == "difference" and scale.falls):
         yield "Lower is better."
     if scale.log and kind == "values":
         yield "Log scale: equal steps of colour are equal ratios."
