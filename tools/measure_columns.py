@@ -8,6 +8,7 @@ and the ratio is that of each pair. Last comes `gridatlas --help`, beside Python
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import statistics
 import sys
@@ -118,14 +119,15 @@ def help_beyond_python(rounds: int) -> str:
     return f"`gridatlas --help` takes {seconds:.2f} s beyond Python's own start (goal: 0.15)."
 
 
-def report(rows: list[list[str]], help_time: str) -> str:
+def report(rows: list[list[str]], help_time: str, load: float) -> str:
     """The figures as Markdown."""
     head = ("Rows", "`gridatlas check`", "pandas: read and group", "Ratio of pairs (range)")
     lines = [
         "Measured with `python tools/measure_columns.py`: seconds of one processor, memory at its "
         "most. pandas reads the CSV and takes the mean of each place; the check reads it, checks "
         "it and says where each fault is. Goals: full floats at most 4 × and 450 MB; few values "
-        "and small grids no worse than before.",
+        "and small grids no worse than before. When it began, the machine had a load of "
+        f"{load:.0f} on {os.cpu_count()} processors.",
         "",
         f"| {' | '.join(head)} |",
         "| :--- | ---: | ---: | ---: |",
@@ -146,11 +148,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="counted pairs of each")
     parser.add_argument("--out", type=Path, help="write the table to this file")
     given = parser.parse_args()
-    rows = []
+    rows, (load, *_) = [], os.getloadavg()
     for case in cases(given.rows):
         rows.append(measure(case, given.rounds))
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    text = report(rows, help_beyond_python(given.rounds))
+    text = report(rows, help_beyond_python(given.rounds), load)
     if given.out:
         given.out.write_text(text, encoding="utf-8")
     else:

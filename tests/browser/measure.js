@@ -36,12 +36,18 @@
     }
     return "rgb(255, 255, 255)";
   };
+  // Numbers of cells, why a cell has none, means of levels outside the grid, and all around.
+  const part = (element) => {
+    if (element.closest(".values_marks, .bold_marks")) return "value";
+    if (element.closest(".words_marks")) return "word";
+    return element.closest(".means_marks") ? "mean" : "frame";
+  };
   const text = (element) => {
     const style = getComputedStyle(element);
     const to = element.getScreenCTM();
     return {
       text: element.textContent,
-      part: element.closest("g.role-mark") ? "value" : "frame",
+      part: part(element),
       corners: corners(element),
       size: number(style.fontSize, 0) * Math.hypot(to.a, to.b),
       colour: style.fill,
@@ -67,6 +73,7 @@
     box: rectangle(svg),
     background: background(svg),
     cells: [...svg.querySelectorAll(":is(.cells_marks, .absent_marks) > path")].map(cell),
+    rooms: [...svg.querySelectorAll(".room_marks > path")].map(cell),
     symbols: [...svg.querySelectorAll("g.role-legend-symbol path")].map((one) => ({
       fill: getComputedStyle(one).fill,
       stroke: getComputedStyle(one).stroke,

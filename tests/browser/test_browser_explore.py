@@ -123,10 +123,10 @@ def _values(site: Path, grid: str) -> list[Decimal]:
     return [Decimal(cell["value"]) for cell in cells if cell["value"] is not None]
 
 
-def _domains(page: Page, home: str) -> list[list[float]]:
-    """The colour scales of all charts that are alive."""
-    ask = "async (home) => [...(await import(`${home}assets/gridatlas/explore.js`)).views].map("
-    return page.evaluate(f"{ask}(view) => view.scale('color').domain())", home)  # type: ignore[no-any-return]
+def _alive(page: Page, home: str) -> int:
+    """How many charts are alive."""
+    ask = "async (home) => (await import(`${home}assets/gridatlas/explore.js`)).views.size"
+    return page.evaluate(ask, home)  # type: ignore[no-any-return]
 
 
 def _fills(panel: Locator) -> dict[str, str]:
@@ -228,52 +228,15 @@ def test_the_slider_fades_what_is_further_from_the_best(
         assert str(slider.get_attribute("aria-valuetext")).startswith(delta.removesuffix(".0"))
 
 
-def test_ranks_colour_by_position_and_ties_share(visit: Visit, home: str, site: Path) -> None:
-    values = _values(site, AIME24)
+def test_its_colours_and_marks_are_those_of_the_page(visit: Visit, home: str) -> None:
     panel = _explore(visit.page, home + MODEL, AIME24)
-    before = _fills(panel)
-    panel.get_by_label("ranks").check()
-    panel.get_by_text("Rank (1 is the best)").wait_for()
-    assert _domains(visit.page, home) == [[1, 1 + sum(value > min(values) for value in values)]]
-    fills = _fills(panel)
-    assert fills != before
-    by_value: dict[str, set[str]] = {}
-    for label, fill in fills.items():
-        by_value.setdefault(label.partition(": ")[2].partition(" %")[0], set()).add(fill)
-    assert {Decimal(value) for value in by_value} == set(values)
-    assert {len(of) for of in by_value.values()} == {1}
-    assert len({next(iter(of)) for of in by_value.values()}) == len(set(values))
-    # The best keeps the end of the scale that it has among the values.
-    best = next(label for label in fills if label.endswith(", best"))
-    assert fills[best] == before[best]
-    assert panel.get_by_label("shared with").is_disabled()
-    panel.get_by_label("values").check()
-    panel.get_by_text("Pass@1 (%)").wait_for()
-    assert _fills(panel) == before
-
-
-def test_a_shared_scale_is_over_the_grids_beside_it(visit: Visit, home: str, site: Path) -> None:
-    panel = _explore(visit.page, home + MODEL, AIME24)
-    values = _values(site, AIME24)
-    assert _domains(visit.page, home) == [[float(min(values)), float(max(values))]]
-    before = _fills(panel)
-    panel.get_by_label("shared with the 4 other grids beside it").check()
-    every = [
-        value
-        for file in sorted((site / f"grids/{DYNTS}/r1-qwen").glob("*.json"))
-        if not file.name.endswith(".vl.json")
-        for value in _values(site, f"{DYNTS}/r1-qwen/{file.stem}")
-    ]
-    assert len(every) == 5 * 20
-    domain = [float(min(every)), float(max(every))]
-    until(
-        visit.page,
-        "async ([home, low]) => [...(await import(`${home}assets/gridatlas/explore.js`)).views]"
-        ".every((view) => view.scale('color').domain()[0] === low)",
-        [home, domain[0]],
-    )
-    assert _domains(visit.page, home) == [domain]
-    assert _fills(panel) != before
+    cells = _figure(visit.page, AIME24).locator(".cells_marks path").all()
+    shown = {cell.get_attribute("aria-label"): cell.get_attribute("fill") for cell in cells}
+    drawn = panel.locator(".cells_marks path").all()
+    assert {of.get_attribute("aria-label"): of.get_attribute("fill") for of in drawn} == shown
+    assert len(shown) == 20
+    assert panel.locator(".best_marks > *").count() == 1
+    assert panel.get_by_role("radio").count() == 0
 
 
 def test_profiles_are_the_means_that_python_computed(visit: Visit, home: str, site: Path) -> None:
@@ -419,23 +382,6 @@ def test_a_page_from_a_folder_says_what_to_do(
     page.close()
 
 
-def test_a_shared_scale_that_cannot_be_loaded_leaves_the_own(
-    context: BrowserContext, home: str
-) -> None:
-    page = context.new_page()
-    panel = _explore(page, home + MODEL, AIME24)
-    before = _fills(panel)
-    page.route("**/aime25.json", lambda route: route.fulfill(status=404))
-    panel.get_by_label("shared with").click()
-    panel.get_by_text("The colour scale is that of this grid.").wait_for()
-    assert panel.get_by_label("of this grid").is_checked()
-    assert _fills(panel) == before
-    page.close()
-
-
-# --- several, by keyboard, in a small window ----------------------------------------------------
-
-
 def test_by_keyboard_alone_with_two_charts_open(visit: Visit, home: str) -> None:
     page = visit.page
     page.goto(f"{home}studies/{DYNTS}/model/", wait_until="load")
@@ -464,11 +410,11 @@ def test_by_keyboard_alone_with_two_charts_open(visit: Visit, home: str) -> None
     assert panel.get_by_role("status").inner_text().startswith("2 of 20 cells are within 0.0 ")
     other = first.locator("section.ga-explore")
     assert other.get_by_role("status").inner_text().startswith("20 of 20")
-    assert len(_domains(page, home)) == 2
+    assert _alive(page, home) == 2
     page.keyboard.press("Escape")
     assert panel.count() == 0
     assert other.count() == 1
-    assert len(_domains(page, home)) == 1
+    assert _alive(page, home) == 1
     button = second.get_by_role("button", name="Explore")
     assert button.evaluate("(one) => one === document.activeElement")
     assert button.get_attribute("aria-expanded") == "false"
@@ -531,7 +477,7 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
     page.evaluate("() => { window.sameDocument = true; }")
     for grid in ("tiny/small", "tiny/large"):
         _explore(page, page.url, grid)
-    assert len(_domains(page, home)) == 1
+    assert _alive(page, home) == 1
     for name, path in (("Small", "model/small/"), ("Model", "tiny/model/")):
         links = page.locator(".md-nav--primary").get_by_role("link", name=name, exact=True)
         links.first.click()
@@ -540,15 +486,15 @@ def test_instant_navigation_ends_the_charts_of_the_page_before(
         _unfold(page)
         page.get_by_role("button", name="Explore").first.wait_for()
         assert page.evaluate("() => window.sameDocument === true")
-        assert _domains(page, home) == []
+        assert _alive(page, home) == 0
     # Each button answers once: a second listener would close what the first one opened.
     assert page.locator(".ga-explore-row").count() == 1
     _explore(page, page.url, "tiny/small")
-    assert len(_domains(page, home)) == 1
+    assert _alive(page, home) == 1
     page.go_back()
     until(page, "() => location.pathname.endsWith('model/small/')")
     until(page, "() => !document.querySelector('.ga-explore')")
-    assert _domains(page, home) == []
+    assert _alive(page, home) == 0
     assert visit.messages == []
     context.close()
 
@@ -582,8 +528,6 @@ def test_no_string_from_data_runs_in_a_chart(
         assert STRINGS[study] in hint.inner_text()
         assert STRINGS[study] in panel.locator("table").first.inner_text()
         assert panel.locator("img, script, iframe, b").count() == 0
-        panel.get_by_label("ranks").check()
-        panel.get_by_text("Rank (1 is the best)").wait_for()
         assert visit.messages == []
         assert visit.elsewhere == []
         page.close()

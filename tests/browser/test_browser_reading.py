@@ -253,8 +253,9 @@ def test_without_javascript_the_best_cell_is_said_and_seen(
     for grid in (TABLES | LEADS)[path]:
         best = labels[grid].partition(f"{extreme_of(grid)}: ")[2]
         assert f"{best} ".partition(". ")[0] == best_said(grid)
-        marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks path:visible')
-        assert marked.count() == len(best_of(grid)[1])
+        marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks > :visible')
+        ties = len(best_of(grid)[1])
+        assert marked.count() == (ties if ties <= 3 else 0)  # a sentence for more
     page.close()
 
 
@@ -539,6 +540,8 @@ def test_the_button_for_the_palette_changes_the_drawings_and_is_remembered(
     page.locator("label[for^=__palette]:visible").click()
     assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
     opposite = {"rgb(0, 0, 0)": "rgb(255, 255, 255)", "rgb(255, 255, 255)": "rgb(0, 0, 0)"}
+    # On some fills the same ink is read on both pages.
+    opposite |= {ink: ink for ink in ("rgb(1, 1, 1)", "rgb(254, 254, 254)")}
     assert page.evaluate(values) == [opposite[ink] for ink in before], "as do their cells"
     page.goto(home + MODEL, wait_until="load")
     assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4

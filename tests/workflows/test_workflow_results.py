@@ -186,7 +186,9 @@ def test_what_a_pull_request_changes_is_in_the_diff_the_site_and_the_run(
     ]
     assert json.loads((done.artifacts[DATA] / "preview.json").read_text()) == {
         "format": 1, "pull_request": 12, "head": project.head, "base": project.base, "site": "site",
+        "changes": "studies/changes/", "picture": "studies/changes/differences.svg",
     }  # fmt: skip
+    assert (done.artifacts[SITE] / "studies/changes/differences.svg").read_text().startswith("<svg")
     diff = json.loads((done.artifacts[DATA] / "diff.json").read_text())
     assert diff["base"] == {"name": "main", "commit": project.base}
     assert diff["head"] == {"name": "pull request 12", "commit": project.head}
@@ -307,6 +309,7 @@ def test_the_diff_is_asked_for_as_a_person_would_and_its_details_may_be_too_many
     assert [json.loads(line) for line in calls] == [
         ["diff", project.base[:12], "HEAD", "--data", "data"],
         ["diff", project.base[:12], "HEAD", "--data", "data", "--format", "json"],
+        ["diff", project.base[:12], "HEAD", "--data", "data", "--format", "svg"],
     ]
     assert done.summary == "## What the diff says\n"
     diff = json.loads((done.artifacts[DATA] / "diff.json").read_text())

@@ -85,7 +85,7 @@ def _of_grid(grid: Grid) -> list[Any]:
 @functools.cache
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
-    names = [f"assessment/{name}.py" for name in ("assess", "compute", "evidence", "uncertainty")]
+    names = [f"assessment/{name}.py" for name in ("assess", "compute", "uncertainty")]
     names += ["table/items.py", "statistics"]
     digest = code_digest(*(f"gridatlas/{name}" for name in names))
     return "\n".join([*(f"{name} {version(name)}" for name in ("scipy", "numpy")), digest])

@@ -66,6 +66,7 @@ PARTS = frozenset(
         "statistics",
         "claimed",
         "method",
+        "words",
         "downloads",
         "studies",
         "footer",

@@ -12,7 +12,8 @@ from builders import write_study
 from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.charts.kinds.heatmap import Segment, marks_of
+from gridatlas.charts.kinds.heatmap import Segment
+from gridatlas.charts.marks import marks_of
 from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
 from gridatlas.pages.heatmaps import figures_of
 from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions

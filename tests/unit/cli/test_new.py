@@ -519,10 +519,6 @@ def test_the_commit_of_a_clone_is_that_which_github_has(
     [
         (["--vendored"], "--vendored and --source are for --github"),
         (["--source", SOURCE], "--vendored and --source are for --github"),
-        (
-            ["--github", "--source", SOURCE, "--host", "zensical"],
-            "the workflows of --github build with MkDocs. Zensical reads a mkdocs.yml, too",
-        ),
         (["--github", "--source", "atlas/grid-atlas"], "with all 40 digits of the commit"),
         (["--github", "--source", f"a b/c@{COMMIT}"], "with all 40 digits of the commit"),
         (["--github", "--source", f"a/b@{COMMIT}\nx"], "with all 40 digits of the commit"),
@@ -552,6 +548,23 @@ def test_a_data_folder_of_any_name_reaches_the_workflow_as_it_is(data: str) -> N
         taken = yaml.safe_load(text)["jobs"]["results"].get("with", {})
         assert taken.get("data", "data") == data
         assert "${{" not in text
+
+
+@pytest.mark.parametrize("more", [[], ["--vendored"]])
+def test_workflows_of_zensical_name_its_configuration(tmp_path: Path, more: list[str]) -> None:
+    folder = str(tmp_path / "site")
+    done = run(folder, "--host", "zensical", "--github", "--source", SOURCE, "--yes", *more)
+    assert done.exit_code == 0, done.output
+    calls = [
+        job
+        for name in ("results", "comment")
+        for job in yaml.safe_load((tmp_path / f"site/.github/workflows/{name}.yml").read_text())[
+            "jobs"
+        ].values()
+    ]
+    given = [job.get("with", {}) for job in calls]
+    assert [entry.get("config") for entry in given] == ["zensical.toml", None, None]
+    assert [entry.get("source") for entry in given] == [SOURCE if more else None] * 3
 
 
 def test_a_data_folder_that_github_would_evaluate_is_refused(site: Path) -> None:
