@@ -28,8 +28,8 @@ CLAIM = (
 )
 STUDY = TINY_STUDY.replace("label: Small}", "label: Small, items: 1000}")
 WORST = (
-    "“Large is ahead.” doesn't hold any more: 21.5 (Large, learning rate 0.1, batch size 8) against "
-    "31.5 (Small, learning rate 0.1, batch size 8) · Learning rate and batch size"
+    "“Large is ahead.” doesn't hold any more: 21.5 (Large, learning rate 0.1, batch size 8) "
+    "against 31.5 (Small, learning rate 0.1, batch size 8) · Learning rate and batch size"
 )
 EDITED = TINY_CELLS.replace("small,8,0.1,11.5", "small,8,0.1,31.5")
 
