@@ -73,7 +73,7 @@ def serve(project: Project, address: str, report: Report) -> int:
         HostError: Where it can't be shown.
     """
     require_free(address)
-    staging = Staging(project)
+    staging = Staging(project, serving=True)
     # Before anything is read: what changes meanwhile is read again.
     watcher = Watcher(_watched(project, settings_of(project)))
     try:

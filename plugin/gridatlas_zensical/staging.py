@@ -60,7 +60,7 @@ class Staged:
 class Staging:
     """Gives Zensical what it needs, again and again; only what changed is written."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, serving: bool = False) -> None:
         self.project = project
         self.folder = project.folder / PLACE
         self.config = project.folder / CONFIG
@@ -68,7 +68,7 @@ class Staging:
         (self.folder / ".gitignore").write_text("*\n", "utf-8")
         self._docs = Mirror(self.folder / "docs")
         self._theme = Mirror(self.folder / "theme")
-        self._cache = ServeCache()
+        self._cache = ServeCache() if serving else None
         # Each session looks at all pages with grids once: a fault in one is told of again.
         self._session = secrets.token_hex(4)
 

@@ -36,11 +36,11 @@
     }
     return "rgb(255, 255, 255)";
   };
-  // Numbers of cells, why a cell has none, means of levels outside the grid, and all around.
+  // Numbers of cells, why a cell has none, means of levels that are asserted, and all around.
   const part = (element) => {
     if (element.closest(".values_marks, .bold_marks")) return "value";
     if (element.closest(".words_marks")) return "word";
-    return element.closest(".means_marks") ? "mean" : "frame";
+    return element.closest(".asserted_marks") ? "asserted" : "frame";
   };
   const text = (element) => {
     const style = getComputedStyle(element);
@@ -73,7 +73,7 @@
     box: rectangle(svg),
     background: background(svg),
     cells: [...svg.querySelectorAll(":is(.cells_marks, .absent_marks) > path")].map(cell),
-    rooms: [...svg.querySelectorAll(".room_marks > path")].map(cell),
+    tabs: [...svg.querySelectorAll(".tab_marks > path")].map(cell),
     symbols: [...svg.querySelectorAll("g.role-legend-symbol path")].map((one) => ({
       fill: getComputedStyle(one).fill,
       stroke: getComputedStyle(one).stroke,

@@ -140,7 +140,7 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
     assert page.evaluate("() => window.sameDocument") is True
     marked = page.locator(".ga-target")
     assert marked.get_attribute("id") == CELL
-    assert marked.evaluate("(one) => getComputedStyle(one).stroke") == "rgb(216, 27, 96)"
+    assert marked.evaluate("(one) => getComputedStyle(one).stroke") == "rgb(179, 18, 107)"
     assert page.evaluate(SEEN, CELL)
     follow(page, "Compare both", f"{home}studies/{DYNTS}/model/")
     assert page.locator(".ga-target").count() == 0

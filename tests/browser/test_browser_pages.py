@@ -45,10 +45,10 @@ PAGES = {
     "measured again": "studies/digits-pass-8/",
 }
 HEATMAPS = {
-    "home": 15, "overview": 15, "study": 10, "study without aggregates": 3, "models": 15,
-    "model": 5, "benchmarks": 20, "benchmark": 3, "average": 3, "settings": 5, "before": 1,
+    "home": 21, "overview": 21, "study": 10, "study without aggregates": 3, "models": 15,
+    "model": 5, "benchmarks": 18, "benchmark": 3, "average": 3, "settings": 5, "before": 1,
     "disputed": 2, "after": 2,
-    "checks": 3, "measured": 15, "measured again": 15,
+    "checks": 3, "measured": 15, "measured again": 18,
 }  # fmt: skip
 """Grids, differences and comparisons of readings on each page."""
 VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))
@@ -116,9 +116,9 @@ def test_every_heatmap_has_as_many_marks_as_its_grid_has_cells(
         assert len(view.heatmaps) == HEATMAPS[name]
     for heatmap in view.heatmaps:
         ours = "seed" in named(heatmap).lower()
-        size = 6 * 6 if ours else 4 * 5 if "|" in named(heatmap) else 10 * 10
+        sizes = (6 * 6, 10 * 10) if ours else (4 * 5 if "|" in named(heatmap) else 10 * 10,)
         kinds = [cell["kind"] for cell in heatmap["cells"]]
-        assert len(kinds) == size
+        assert len(kinds) in sizes
         # On the page of checks, what only one reading gives can't be compared.
         compared = re.search(r"differ in \d+ of (\d+) cells", str(heatmap["label"]))
         coloured = int(compared[1]) if compared else len(kinds)
@@ -214,11 +214,10 @@ def test_each_value_stands_out_from_its_cell(view: View) -> None:
     for heatmap in view.heatmaps:
         behind = colour(heatmap["background"], 1, WHITE)
         for text in heatmap["texts"]:
-            under = {"value": "cells", "mean": "rooms"}.get(text["part"])
+            under = {"value": "cells", "asserted": "tabs"}.get(text["part"])
             if under:
                 cell = at_point(heatmap[under], centre(text["corners"]))
-                bare = cell["fill"] == "none"
-                fill = behind if bare else colour(cell["fill"], cell["opacity"], behind)
+                fill = colour(cell["fill"], cell["opacity"], behind)
                 ink = colour(text["colour"], text["opacity"], fill)
                 assert contrast(ink, fill) >= 4.5, (named(heatmap), text["text"])
 

@@ -104,7 +104,9 @@ def _chance(
             )
             each = f" in each {inline(study.facet(study.replicates).label)}" if seeds else ""
             rest = "; faded: not" if faded else ""
-            yield f"Full colour and bold: beyond chance{each} ({passed} of {cells} cells){rest}."
+            some = f"Full colour and bold: beyond chance{each} ({passed} of {cells} cells){rest}."
+            every = f"Each of the {cells} cells is beyond chance{each}."
+            yield every if passed == cells and not faded else some
         elif outlined:
             yield "What is outlined stands out only as a whole."
             yield "Faded: in one cell alone, the difference may be chance."
