@@ -68,7 +68,7 @@ def test_a_page_concerned_leads_to_it(page: Page, home: str) -> None:
     page.goto(f"{home}studies/tiny/model/small/")
     page.get_by_role("link", name="Changed since before").press("Enter")
     page.wait_for_url(f"{home}{PAGE}")
-    assert page.locator("h1").inner_text().startswith("❌ Needs attention")
+    assert page.locator("h1").inner_text().startswith(f"❌ {test_site_changes.WORST}")
 
 
 def test_axe_finds_nothing_in_what_is_ours(browser: Browser, home: str) -> None:

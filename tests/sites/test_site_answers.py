@@ -17,16 +17,16 @@ DYNTS_LEAD = (
 OURS_LEAD = "Control and After GRPO likely beat Before GRPO; Control also After GRPO (+4.8 points)"
 LEADS = {
     f"studies/{DYNTS}/": DYNTS_LEAD,
-    f"studies/{DYNTS}/model/": DYNTS_LEAD,
+    f"studies/{DYNTS}/model/": f"R1-Llama vs. R1-Qwen: {DYNTS_LEAD}",
     f"studies/{DYNTS}/model/r1-qwen/": "R1-Qwen: No effect of ratio or local window size shown",
     f"studies/{DYNTS}/benchmark/aime25/": "AIME25: R1-Qwen beats R1-Llama, by 6.8 points, on these "
     "questions",
-    f"studies/{DYNTS}/benchmark/average/": DYNTS_LEAD,
+    f"studies/{DYNTS}/benchmark/average/": f"Average: {DYNTS_LEAD}",
     f"studies/{GRPO}/setting/before/": "Before GRPO: Score is likely lower at a larger number of "
     "x's digits, in these runs",
     f"studies/{OURS}/": OURS_LEAD,
-    f"studies/{OURS}/seed/": OURS_LEAD,
-    f"studies/{OURS}/seed/mean/": OURS_LEAD,
+    f"studies/{OURS}/seed/": "By training seed: no level shows a difference by itself",
+    f"studies/{OURS}/seed/mean/": f"Mean of the seeds: {OURS_LEAD}",
     f"studies/{OURS}/seed/1/": "Seed 1 alone: Control 51.3 %, After GRPO 47.3 %, Before GRPO "
     "20.1 %",
     f"studies/{OURS}/setting/supervised/": "Control: accuracy (pass@1) falls with digits of y in "
@@ -37,6 +37,13 @@ LEADS = {
     "1.25), GRPO (rollout temperature 1.0) and Supervised control",
     f"studies/{OURS_PASS_8}/temperature/1/": "Sampled at 1.0: Control and After GRPO likely beat "
     "Before GRPO (+40.7, +35.0 points)",
+}
+GRADES = {
+    "clear": "Clear: chance alone",
+    "likely": "Likely: p = ",
+    "not-shown": "Not shown",
+    "untestable": "Described, not tested",
+    "reading-dependent": "Depends on which reading is right",
 }
 KEYS = {"page", "grade", "sentence", "evidence", "p", "population", "assertions"}
 OF_ASSERTIONS = {"kind", "factor", "levels", "p", "grade", "population"}
@@ -69,8 +76,12 @@ def test_answers_json_has_what_each_page_says(atlas: Build, study: str) -> None:
     assert found
     for answer in found:
         page = article(atlas.page(answer["page"]))
-        assert text_of(page.h1) == answer["sentence"]
-        assert text_of(page.select("h1 ~ p")[0]) == " ".join(answer["evidence"][:2])
+        # A page that compares levels, or is of their mean, says so before the study's answer.
+        heading = text_of(page.h1)
+        assert heading.endswith(answer["sentence"]) or heading.startswith("By ")
+        [lines] = page.select("dl.ga-lines")
+        how_sure = dict(zip(map(text_of, lines("dt")), map(text_of, lines("dd")), strict=True))
+        assert how_sure["How sure"].startswith(GRADES[answer["grade"]])
         assert [text_of(item) for item in page.select("#evidence + ul li")] == answer["evidence"]
 
 
@@ -100,8 +111,9 @@ def test_the_control_is_compared_with_what_it_controls(atlas: Build) -> None:
 
 def test_a_page_of_one_seed_asserts_nothing(atlas: Build) -> None:
     page = article(atlas.page(f"studies/{OURS}/seed/1/"))
-    assert text_of(page.select("h1 ~ p")[0]) == (
-        f"One training seed can't tell what others do. Over all 3: {OURS_LEAD}."
+    assert text_of(page.select_one(".ga-lead")) == f"Over all 3: {OURS_LEAD}."
+    assert "Described, not tested. One training seed can't tell what others do." in text_of(
+        page.select_one(".ga-lines")
     )
 
 

@@ -27,6 +27,10 @@ CLAIM = (
     '    check: (grid(model="large") > grid(model="small")).all\n'
 )
 STUDY = TINY_STUDY.replace("label: Small}", "label: Small, items: 1000}")
+WORST = (
+    "“Large is ahead.” doesn't hold any more: 21.5 (Large, learning rate 0.1, batch size 8) "
+    "against 31.5 (Small, learning rate 0.1, batch size 8) · Learning rate and batch size"
+)
 EDITED = TINY_CELLS.replace("small,8,0.1,11.5", "small,8,0.1,31.5")
 
 
@@ -60,45 +64,32 @@ def changed(project: Project) -> Build:
     return project.built()
 
 
-def test_sections_are_told_the_important_first(changed: Build) -> None:
+def test_what_is_worst_is_told_first(changed: Build) -> None:
     page = article(changed.page(PAGE))
     assert [text_of(element).rstrip("¶") for element in page.select("h1, h2")] == [
-        "❌ Needs attention: 1 statement no longer true",
+        f"❌ {WORST}",
+    ]
+    points = [text_of(item) for item in page.select("h1 ~ ul > li")]
+    assert points == [
+        "⚠️ 1 value changed significantly: Small, learning rate 0.1, batch size 8: 11.5 → 31.5"
     ]
     folds = {
         text_of(element.summary): element.has_attr("open") for element in page.select(".ga-fold")
     }
     assert folds == {
         "Heatmaps before and after": True,
-        "Statements changed (1): No longer true": True,
-        "Other pages whose answer changed (1)": False,
-        "Best printed values (1)": False,
+        "Statements (1)": True,
         "Differences by cell (1)": False,
+        "How values were tested (1)": False,
     }
     (row,) = page.select('[aria-label^="Changed values"] tbody tr')
     assert [text_of(element) for element in row.select("td")] == [
-        "Small", "0.1", "8", "11.5 → 31.5", "+20.0 points",
+        "Small", "0.1", "8", "11.5 → 31.5", "+20.0 points [+16.5 to +23.5]",
     ]  # fmt: skip
     (link,) = row.select("a")
     to, _, anchor = str(link["href"]).partition("#")
     assert (changed.site / PAGE / to).resolve() == changed.site / "studies/tiny/model/small"
     assert changed.page("studies/tiny/model/small/").find(id=anchor) is not None
-
-
-def test_the_answer_before_and_now_stands_on_top(changed: Build) -> None:
-    page = article(changed.page(PAGE))
-    (found,) = page.select(".ga-revision")
-    before, now = (text_of(element) for element in found.select("dd"))
-    assert [text_of(element) for element in found.select("dt")] == ["Before", "Now"]
-    assert before != now
-    lead = text_of(article(changed.page("studies/tiny/")))
-    assert now.removesuffix(".") in lead
-    assert before.removesuffix(".") not in lead
-    order = [text_of(element) for element in page.select("dd, summary")]
-    assert order[:3] == [before, now, "Heatmaps before and after"]
-    # Each page that leads with another sentence now.
-    items = [text_of(item) for item in page.select("#changes-answers li")]
-    assert [item.partition(":")[0] for item in items] == ["Small"]
 
 
 def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
@@ -110,14 +101,14 @@ def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
     assert [bool(figure.get("id")) for figure in found] == [False, True, False]
     assert [bool(figure.get("data-cells")) for figure in found] == [False, True, False]
     labels = [str(element["aria-label"]) for element in found[2].select('[role="graphics-symbol"]')]
-    assert "Learning rate 0.1, Batch size 8: +20.0 points" in labels
-    assert "Learning rate 0.2, Batch size 8: 0.0 points" in labels
+    assert "Learning rate 0.1, Batch size 8: +20.0 points, significant" in labels
+    assert "Learning rate 0.2, Batch size 8: 0 points" in labels
 
 
 @pytest.mark.parametrize(
     ("address", "text"),
     [
-        ("studies/", "Needs attention: 1 statement no longer true."),
+        ("studies/", WORST),
         ("studies/tiny/", "1 value in 1 grid, 1 statement changed."),
         ("studies/tiny/model/", "1 value in 1 grid."),
         ("studies/tiny/model/small/", "1 value in 1 grid."),
@@ -152,13 +143,19 @@ def test_without_a_change_there_is_no_page(tiny: Callable[..., Project]) -> None
     assert "Changed since" not in text_of(article(build.page("studies/tiny/")))
 
 
-def test_a_revision_of_a_repository(tiny: Callable[..., Project]) -> None:
+def test_the_answer_at_a_revision_and_now_is_told_first(tiny: Callable[..., Project]) -> None:
     project = tiny({"compare_to": "HEAD"})
     for arguments in (["init", "-q"], ["add", "data"], ["commit", "-q", "-m", "first"]):
         git(project.folder, *arguments)
     project.write("data/tiny/cells.csv", EDITED)
     build = project.built("--strict")
-    assert "1 value corrected" in text_of(article(build.page(PAGE)))
+    page = article(build.page(PAGE))
+    was, _, now = text_of(page.h1).rstrip("¶").partition(" → ")
+    before = "Large likely beats Small, by 10.0 points, in these runs"
+    assert was == f"❌ The answer is no longer asserted: {before}"
+    lead = text_of(article(build.page("studies/tiny/")))
+    assert now.partition(" · ")[0] in lead
+    assert before not in lead
 
 
 @pytest.mark.parametrize("compare_to", ["HEAD", "before"])
@@ -170,8 +167,9 @@ def test_without_a_study_before_all_is_new(tiny: Callable[..., Project], compare
     build = project.built("--strict")
     why = 'no folder "data"' if compare_to == "HEAD" else "no study"
     page = text_of(article(build.page(PAGE)))
-    assert f"1 study added; the base has {why}, so all results are new" in page
-    assert "New, with 2 grids and 8 values." in page
+    assert f"The base has {why}, so all results are new" in page
+    new = "⚠️ The study “Learning rate and batch size” is new, with 2 grids and 8 values: "
+    assert page.startswith(f"{new}Large likely beats Small, by 10.0 points")
     assert f"Changed since {compare_to}: this study is new." in text_of(
         article(build.page("studies/tiny/"))
     )

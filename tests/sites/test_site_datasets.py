@@ -166,11 +166,12 @@ def test_licence_and_authors_are_said_where_the_study_says_them(
     assert "@misc{tiny," in _croissant(build, "tiny")[0]["citeAs"]
     page = build.page("studies/tiny/")
     assert "Licence: CC-BY-4.0." in page.get_text()
-    for path, title in (("", "Tiny"), ("model/", "Tiny: Model"), ("model/large/", "Tiny: Large")):
+    study = "Learning rate and batch size"
+    for path, name in (("", ""), ("model/", ": Model"), ("model/large/", ": Large")):
         footer = build.page(f"studies/tiny/{path}").select_one(".ga-footer")
         assert footer
         own, source = (text.get_text() for text in footer.select("pre"))
-        assert f"title = {{{{{title}}}}}," in own
+        assert f"title = {{{{{study}{name}}}}}," in own
         assert f"url = {{{SITE_URL}studies/tiny/{path}}}," in own
         assert "author = {A. Author and B. Author}" in source
 

@@ -41,7 +41,12 @@ NEUTRAL = (
     r"\(permutation test of (the best setting|.*), for .*\)",
     r"Cell by cell(, in every seed)?, 0 of \d+ are significantly higher and 0 lower \(.*\)\.",
     r"(.*: )?No cell is shown to be the best, (item by item|by .*)\.",
-    r"Dashed: (highest|lowest) seen\.",
+    r".* · best at the edge ▸",  # the highest or lowest value seen, which may be chance
+    r"Each cell is .*; (higher|lower) is better\.",
+    r"Band: 95 % interval of the (highest|lowest)\.",
+    r"The (top score|lowest) of \d+ is partly luck: expect a little (less|more)\.",
+    r"Lower is better: darker is better\.",
+    r"One scale: .*\. ● (highest|lowest) seen\.( – worse, by more than 15 % of the scale\.)?",
     r"That cells don't differ significantly .* does not show that they are equal\..*",
     # counts and tests of cells
     r"(.*: )?No clear winner: (either|any of the \d+) cells? may be the best \(95 % .*\)\.",

@@ -192,7 +192,7 @@ def test_what_is_damaged_in_the_cache_is_made_again(
     assert file.read_bytes() != content
     assert_same(first.files(), project.built("--strict").files())
     assert_same(first.files(), project.built("--strict").files())
-    assert list(entries(project).values()).count(DRAWING) == 14
+    assert list(entries(project).values()).count(DRAWING) == 13
 
 
 def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None:
@@ -206,7 +206,7 @@ def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None
     assert before.items() <= after.items()
     # Of each of two grids: alone, among others, on its level's page, in small, in a frame; and two
     # profiles.
-    assert list(before.values()).count(DRAWING) == 14
+    assert list(before.values()).count(DRAWING) == 13
     new = [parts for key, parts in after.items() if key not in before]
     assert new.count(DRAWING) == 7
     # The study's pages, and the overview.

@@ -166,7 +166,7 @@ SECOND = "rate,depth,model,score\n1,1,a,94\n2,1,a,84\n3,1,a,40\n4,1,a,50\n"
 
 def test_a_best_value_that_is_disputed_is_called_so(pages: Callable[..., Pages]) -> None:
     text = pages(READ, FIRST, {"second.csv": SECOND})["model/a/"]
-    assert "1 value is disputed. 1 value is unconfirmed." in text
+    assert "1 of 4 values conflicts, 1 has one reading." in text
     assert (
         "a 94 (disputed) ; undisputed 84 1 × 1; undisputed 2 × 1 "
         "30 (disputed); undisputed 50 3 × 1; undisputed 4 × 1 64.5 64 "
@@ -181,14 +181,14 @@ def test_a_best_value_that_one_of_its_cells_has_undisputed_is_not_disputed(
     pages: Callable[..., Pages],
 ) -> None:
     text = pages(READ, FIRST, {"second.csv": SECOND.replace("94", "84")})["model/a/"]
-    assert "1 value is disputed. 1 value is unconfirmed." in text
+    assert "1 of 4 values conflicts, 1 has one reading." in text
     assert "a 84 1 × 1 (disputed); 2 × 1 30 (disputed); undisputed 50 3 × 1;" in text
     assert "Best: 84 at Rate 1, Depth 1 (disputed); Rate 2, Depth 1." in text
 
 
 def test_where_every_value_is_disputed_no_other_is_named(pages: Callable[..., Pages]) -> None:
     text = pages(READ, FIRST, {"second.csv": SECOND.replace("84", "85").replace("50", "51")})
-    assert "3 values are disputed. 1 value is unconfirmed." in text["model/a/"]
+    assert "3 of 4 values conflict, 1 has one reading." in text["model/a/"]
     assert "a 94 (disputed) 1 × 1 30 (disputed) 3 × 1 64.5 64 " in text["model/a/"]
     assert "Best: 94 (disputed) at Rate 1, Depth 1; every value is disputed." in text["model/a/"]
 
@@ -273,5 +273,5 @@ def test_equal_colours_of_heatmaps_beside_each_other_are_equal_values(
 ) -> None:
     first = FIRST + "1,1,b,10,\n2,1,b,20,\n"
     found = pages(READ, first, {"second.csv": SECOND})
-    assert "Score. One colour scale for all." in found["model/"]
-    assert "One colour scale" not in found["model/a/"]
+    assert "One scale: faintest green 10, strongest 100." in found["model/"]
+    assert "One scale: " not in found["model/a/"]

@@ -66,7 +66,7 @@ def test_a_template_takes_the_place_of_ours_with_its_name(project: Project) -> N
     page = site_builds.article(site.page("studies/"))
     assert [text_of(element) for element in page.find_all("h2")] == ["Learning rate and batch size"]
     labels = [str(svg["aria-label"]).partition(":")[0] for svg in page.select(".ours > svg")]
-    assert labels == ["Small", "Large"]
+    assert labels == ["Large − Small"]
     assert (
         heading(site, "studies/tiny/") == "Large likely beats Small, by 10.0 points, in these runs"
     )
@@ -76,7 +76,18 @@ CLAIM = """
 claims:
   - text: The large model is ahead.
     check: (grid(model="large") > grid(model="small")).all
+  - text: The small model is ahead.
+    check: (grid(model="small") > grid(model="large")).all
+    holds: false
 """
+BOARD = """format: 1
+title: A leaderboard
+metric: {name: Accuracy, better: higher}
+x: test
+y: model
+roles: {model: choice, test: block}
+"""
+ROWS = [f"m{model},t{test},{50 + model + test}" for model in range(8) for test in range(4)]
 READINGS = """
 readings:
   - {id: first, file: cells.csv, label: First}
@@ -91,9 +102,11 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     """The way everybody begins."""
     text = (TEMPLATES / name).read_text(encoding="utf-8")
     changed = f"{text}\nchanged here\n"
-    if name.endswith(("_parts.md.jinja", "_captions.html.jinja")):  # Macros alone.
+    if name.endswith(("_parts.md.jinja", "_captions.html.jinja", "chips.html.jinja")):
+        # Macros alone.
         changed = text.replace("All {{ number", "All (changed here) {{ number")
-        changed = changed.replace("Colour scale of this heatmap only", "Own colours, changed here")
+        changed = changed.replace("{{ row.says }}", "{{ row.says }} changed here")
+        changed = changed.replace("◐ Likely", "◐ Likely, changed here")
     project.write(f"overrides/{name}", changed)
     project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
     project.write("data/broken/study.yml", "format: 2\n")
@@ -102,6 +115,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
     other = {"other.csv": cells.replace("11.5", "12.5")}
     write_study(project.folder / "data/twice", tiny + READINGS, cells, other)
     write_study(project.folder / "before/tiny", tiny, cells)
+    write_study(project.folder / "data/board", BOARD, "\n".join(["model,test,value", *ROWS, ""]))
     site = pages(compared.base("before", Path("data"), project.folder))
     assert [problem.kind for problem in site.problems] == ["newer-format"]
     texts = [page.whole() for page in site.pages] + [str(text) for text in site.files.values()]

@@ -41,7 +41,7 @@ from site_builds import (
     text_of,
 )
 
-from gridatlas.charts.palette import LIGHT
+from gridatlas.charts.palette import PALETTES, colours
 
 PLACES = {
     f"studies/{DYNTS}/model/": [f"{model}/{other}" for other in BENCHMARKS for model in MODELS],
@@ -189,13 +189,12 @@ def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
         cells = {str(cell["id"]): str(cell["fill"]) for cell in figure.select("svg path[id]")}
         values = {f"{grid}/{x},{y}": Decimal(cell.text) for (x, y), cell in shown(grid).items()}
         assert cells.keys() == values.keys()
-        for colours in LIGHT.values():
-            of_one = [
-                key for key in sorted(values, key=values.__getitem__) if cells[key] in colours
-            ]
-            steps = [colours.index(cells[key]) for key in of_one]
+        palettes = [colours(palette) for palette in PALETTES]
+        for fills in palettes:
+            of_one = [key for key in sorted(values, key=values.__getitem__) if cells[key] in fills]
+            steps = [fills.index(cells[key]) for key in of_one]
             assert steps == sorted(steps), grid
-        assert set(cells.values()) <= {colour for colours in LIGHT.values() for colour in colours}
+        assert set(cells.values()) <= {fill for fills in palettes for fill in fills}
         [link] = figure.select("figcaption a")
         target, _, anchor = urljoin(f"/{path}", str(link["href"])).partition("#")
         assert anchor == f"grid/{grid}"

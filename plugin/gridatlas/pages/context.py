@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
 from gridatlas.analysis.said import Answer
+from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.model.problems import only_problems
-from gridatlas.model.study import Factor, Level, Levels, Study
+from gridatlas.model.study import Factor, Level, Levels, Study, inline
+from gridatlas.pages import words
 from gridatlas.pages.exports import ARCHIVE
 from gridatlas.pages.lines import lines_of
 from gridatlas.pages.trust import Trust, trust_of
@@ -126,10 +128,39 @@ class LevelAnswer:
     page: str
     row: str
 
-    @property
-    def asserts(self) -> bool:
-        """Whether its page asserts anything."""
-        return self.answer is not None and self.answer.asserts
+
+def level_answer(assessment: Assessment, facet: Factor, level: Level) -> Answer | None:
+    """What the page of a level leads with; one that repeats the study's says of what it is."""
+    answer = assessment.answers.get(f"{facet.id}/{level.slug}")
+    if answer is None or answer.headline != assessment.answers[""].headline:
+        return answer
+    return replace(answer, headline=f"{level.label}: {answer.headline}")
+
+
+def compared_answer(assessment: Assessment, facet: Factor, versus: str) -> Answer | None:
+    """What the page that compares levels leads with: the study's answer, if it is about them.
+
+    Args:
+        versus: The levels in words.
+    """
+    answer = assessment.answers.get(facet.id)
+    if answer is None:
+        return None
+    about = [*answer.assertions, *answer.compared][:1]
+    if any(facet.id == of.factor.partition(" × ")[0] for of in about):
+        return replace(answer, headline=f"{versus}: {answer.headline}")
+    levels = [level for level in assessment.results.levels(facet.id) if not level.aggregate]
+    found = {level.label: level_answer(assessment, facet, level) for level in levels}
+    apart = [label for label, each in found.items() if each is not None and each.asserts]
+    pattern = words.BY_SOME if apart else words.BY_NONE
+    if len(apart) == 1:
+        pattern = words.BY_ONE
+    elif apart and (len(apart) == len(levels) or len(apart) > 3):
+        pattern = words.BY_MANY
+    headline = pattern.format(
+        facet=inline(facet.label), levels=listed(apart or [""]), count=len(apart), of=len(levels)
+    )
+    return replace(answer, headline=headline)
 
 
 def level_answers(
@@ -142,7 +173,7 @@ def level_answers(
     return tuple(
         LevelAnswer(
             level,
-            assessment.answers.get(f"{facet.id}/{level.slug}"),
+            level_answer(assessment, facet, level),
             f"{home}/{facet.id}/{level.slug}/index.md",
             f"level-{level.slug}",
         )

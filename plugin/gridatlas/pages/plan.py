@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
-from gridatlas.analysis.said import Answer
 from gridatlas.assessment.answers import overview_headline
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
@@ -32,8 +31,10 @@ from gridatlas.pages.anatomy import (
 )
 from gridatlas.pages.checks import checks_context
 from gridatlas.pages.context import (
+    compared_answer,
     described,
     grid_pages,
+    level_answer,
     level_answers,
     page_context,
     reproduction_path,
@@ -320,7 +321,7 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     study = assessment.study
     names = [level.label for level in assessment.results.levels(facet.id)]
     versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
-    answer = assessment.answers.get(facet.id)
+    answer = compared_answer(assessment, facet, versus)
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     context = page_context(assessment, into, facet, grids)
     path = context["facet_pages"][facet.id]
@@ -337,7 +338,6 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
             "facet": facet,
             "versus": versus,
             "answer": answer,
-            "leads": _is_about(answer, facet),
             "levels_facet": facet,
             "levels": level_answers(assessment, into, facet),
         },
@@ -346,17 +346,11 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     )
 
 
-def _is_about(answer: Answer | None, facet: Factor) -> bool:
-    """Whether an answer compares the levels of a facet."""
-    found = (*answer.assertions, *answer.compared) if answer else ()
-    return any(facet.id == of.factor for of in found[:1])
-
-
 def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
     results, study = assessment.results, assessment.study
     grids = results.without_repeats(results.where(facet.id, level.key), facet.id)
     name = _level_title(facet, level)
-    answer = assessment.answers.get(f"{facet.id}/{level.slug}")
+    answer = level_answer(assessment, facet, level)
     context = page_context(assessment, into, facet, grids)
     path = context["level_pages"][facet.id, level.key]
     return PagePlan(
@@ -375,7 +369,6 @@ def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) 
             "readings": readings_behind(study, grids),
             "claims": claims_about(assessment.claims, facet, level),
             "answer": answer,
-            "own": answer != assessment.answers[""],
         },
         edit=f"{study.id}/study.yml",
         is_index=False,

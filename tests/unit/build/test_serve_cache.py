@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_page_cache import CELLS, CLAIM, LINK, page_of, write
@@ -29,6 +30,11 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
+def served(data: Path, *arguments: str, **options: Any) -> Site:
+    """What a server that knows nothing yet shows: it also names keys that `study.yml` lacks."""
+    return build(data, *arguments, serve_cache=ServeCache(), **options)
+
+
 def same(first: Site, other: Site) -> None:
     """Two sites have the same pages, files and problems."""
     assert [(page.whole(), page.head, page.dataset) for page in first.pages] == [
@@ -50,9 +56,9 @@ def test_only_a_study_whose_files_changed_is_read(tmp_path: Path, read: list[str
     changed = build(data, cache=cache, serve_cache=serve_cache)
     assert read == ["one", "two", "two"]
     assert "29.5" in page_of(changed.pages, "studies/two/model/large/index.md").whole()
-    same(changed, build(data, cache=tmp_path / "another"))
+    same(changed, served(data, cache=tmp_path / "another"))
     (data / "two").rename(data / "three")
-    same(build(data, cache=cache, serve_cache=serve_cache), build(data))
+    same(build(data, cache=cache, serve_cache=serve_cache), served(data))
 
 
 def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> None:
@@ -68,7 +74,7 @@ def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> 
     write(data, "two", cells=CELLS.replace("12.5", "20.5"))
     second = claims()
     assert first != second
-    assert second == page_of(build(data).pages, "studies/one/index.md").whole()
+    assert second == page_of(served(data).pages, "studies/one/index.md").whole()
 
 
 def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
@@ -83,7 +89,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
 
     def links() -> tuple[int, list[str]]:
         site = build(data, "data", cache=cache, serve_cache=serve_cache)
-        same(site, build(data, "data"))
+        same(site, served(data, "data"))
         text = page_of(site.pages, "studies/one/index.md").markdown
         return text.count("**See also: [The third one](../three/index.md)**"), [
             str(problem) for problem in site.problems
@@ -105,7 +111,7 @@ def test_a_switch_leads_to_the_same_page_of_the_same_runs(tmp_path: Path) -> Non
 
     def switches(path: str) -> list[tuple[str, bool, str]]:
         site = build(data, serve_cache=serve_cache)
-        same(site, build(data))
+        same(site, served(data))
         text = page_of(site.pages, path).whole()
         assert "See also" not in text
         found = re.search('<nav class="ga-switch" aria-label="Metric">(.*?)</nav>', text, re.DOTALL)
@@ -139,7 +145,7 @@ def test_a_mistake_and_its_fixing_are_seen(tmp_path: Path, path: str) -> None:
     file.write_bytes(b"\0" + whole)
     broken = build(data, serve_cache=serve_cache)
     assert broken.problems
-    same(broken, build(data))
+    same(broken, served(data))
     file.write_bytes(whole)
     same(build(data, serve_cache=serve_cache), first)
 
@@ -173,7 +179,7 @@ def test_what_is_written_to_while_it_is_read_is_read_again(
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "check_study", slow)
         build(data, serve_cache=serve_cache)
-    same(build(data, serve_cache=serve_cache), build(data))
+    same(build(data, serve_cache=serve_cache), served(data))
     assert read == ["one"] * 3
 
 
@@ -181,4 +187,4 @@ def test_another_folder_of_the_site_is_planned_anew(tmp_path: Path) -> None:
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     build(data, serve_cache=serve_cache)
-    same(build(data, into="results", serve_cache=serve_cache), build(data, into="results"))
+    same(build(data, into="results", serve_cache=serve_cache), served(data, into="results"))

@@ -455,7 +455,7 @@
   const elsewhere = (id) => {
     const grid = id.startsWith("grid/") ? id : `grid/${id.slice(0, id.lastIndexOf("/"))}`;
     if (document.getElementById(grid)) return;
-    for (const link of document.querySelectorAll("#grids + .ga-scroll th a")) {
+    for (const link of document.querySelectorAll("#grids th a")) {
       if (decodeURIComponent(link.hash.slice(1)) !== grid) continue;
       location.replace(link.href.split("#")[0] + location.hash);
       return;
