@@ -106,10 +106,10 @@ def difference_scale(
     return centred_scale(reach if log else max(reach, least), falls=falls, log=log)
 
 
-def joint_scale(grids: Sequence[Grid]) -> ColourScale:
+def joint_scale(grids: Sequence[Grid], *, log: bool = False) -> ColourScale:
     """A scale of the values of grids alone."""
     values = [value for grid in grids for value in drawn_values(grid)]
-    return values_scale(values, falls=grids[0].study.metric.falls)
+    return values_scale(values, falls=grids[0].study.metric.falls, log=log)
 
 
 def _half_width(assessment: Assessment) -> float:

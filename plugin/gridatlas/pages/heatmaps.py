@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
-from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values, scale_of
+from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values, joint_scale
 from gridatlas.charts.kinds.heatmap import Heatmap, with_overrides
 from gridatlas.charts.marks import NOT_COMPARED, NOT_RUN, RUNNING
 from gridatlas.charts.views import as_whole, differences_view, grids_view
@@ -88,7 +88,8 @@ def rerun_figures(assessment: Assessment, rerun: Rerun) -> tuple[Figure, ...]:
         for point, cell in rerun.cells.items()
         if cell.verdict in SIGNS
     }
-    scale = scale_of(assessment, "values")
+    # Of both: what was measured again may lie beyond all that was published.
+    scale = joint_scale([grid, again], log=assessment.log)
     published = with_overrides(draw_values(grid, scale), f"{grid.label}, published")
     measured = with_overrides(draw_values(again, scale), f"{grid.label}, measured again", reasons)
     title = f"{grid.label}, measured again − published"
