@@ -205,7 +205,7 @@ class Chart {
       concat: [
         { ...profile("columns", profiles.x, "x", "y", x),
           width: heatmap.width, height: this.profile },
-        { name: "corner", data: { values: [] }, width: this.profile, height: this.profile,
+        { name: "nothing", data: { values: [] }, width: this.profile, height: this.profile,
           mark: { type: "point", aria: false } },
         { ...heatmap, name: "grid", data: { values: this.rows }, layer: layers },
         { ...profile("rows", profiles.y, "y", "x", y), width: this.profile, height: heatmap.height },
