@@ -22,7 +22,7 @@ from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, propose
 from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
-from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, told
+from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, points_text
 from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
 from gridatlas_import.tidy import tidied
 from gridatlas_import.unpivot import VALUE, long, named_form
@@ -191,7 +191,7 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
             note = f"what the values are is read from “{title}”; another name: --metric"
         long_table = replace(long_table, metric=name, notes=(*long_table.notes, note))
     proposal = propose(long_table, asked, found.headings)
-    why = (f"headings as levels: {told(form.terms)}",) if form.terms else ()
+    why = (f"headings as levels: {points_text(form.terms)}",) if form.terms else ()
     return replace(proposal, points=(*why, *proposal.points))
 
 

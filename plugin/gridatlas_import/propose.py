@@ -240,8 +240,8 @@ def _about(
         outcomes: Whether its values are 1 for a success and 0 for none.
     """
     table = rows.table
-    told = columns[HIGHER].distinct if HIGHER in columns and HIGHER not in asked.ignore else ()
-    higher = told[0].lower() == "true" if len(told) == 1 else None
+    stated = columns[HIGHER].distinct if HIGHER in columns and HIGHER not in asked.ignore else ()
+    higher = stated[0].lower() == "true" if len(stated) == 1 else None
     higher = direction_of((*table.wide, metric)) if higher is None else higher
     higher = True if higher is None and outcomes else higher
     name, unit = rows.metric or table.metric or metric, table.units.get(metric, "")

@@ -152,10 +152,10 @@ class FactorSet:
         return round(sum(self.terms.values()), 6)
 
     def __str__(self) -> str:
-        return f"{', '.join(self.factors)}: {told(self.terms)}"
+        return f"{', '.join(self.factors)}: {points_text(self.terms)}"
 
 
-def told(terms: Mapping[str, float]) -> str:
+def points_text(terms: Mapping[str, float]) -> str:
     """Points and what they are for: `5.0 (named +4.0, crossed +1.0)`."""
     each = ", ".join(f"{name} {points:+.1f}" for name, points in terms.items() if points)
     return f"{sum(terms.values()):.1f} ({each})"
@@ -212,8 +212,8 @@ def _candidates(facts: Facts) -> list[str]:
         )
         if name in facts.fixed or facts.rows <= _FEW // 2 or not any(twins):
             best.append(name)
-    kept = sorted(best, key=lambda name: (name not in facts.fixed, -_points_of(facts, name)[1]))
-    return sorted(kept[:MAX_TRIED], key=order.index)
+    chosen = sorted(best, key=lambda name: (name not in facts.fixed, -_points_of(facts, name)[1]))
+    return sorted(chosen[:MAX_TRIED], key=order.index)
 
 
 def _attributes(facts: Facts, able: Sequence[str]) -> frozenset[str]:

@@ -102,14 +102,14 @@ def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
     """
     for origins in dict.fromkeys((table.origins, ())):  # the rows may be known by where they stand
         columns = {name: column_of(table, name) for name in table.columns if name not in origins}
-        forms = [*_said(table, columns, origins)] or [*_guessed(table, columns, origins, asked)]
+        forms = [*_headed(table, columns, origins)] or [*_guessed(table, columns, origins, asked)]
         best = max(forms, key=lambda form: form.score, default=None)
         if best is not None and best.score >= POSSIBLE:
             return best
     return None
 
 
-def _said(
+def _headed(
     table: RawTable, columns: Mapping[str, Column], origins: Sequence[str]
 ) -> Iterator[WideForm]:
     """Forms of which the headings themselves say that they are levels."""

@@ -41,11 +41,11 @@ def history(assessment: Assessment, data: Path, into: str, cache: Path | None) -
     """
     study = assessment.study
     states = _States(assessment, data, cache)
-    told = [
+    entries = [
         {"date": entry.date, "text": entry.text, "covers": entry.covers} | states.around(entry)
         for entry in study.history
     ]
-    content = {"format": 1, "entries": told, "tags": [*states.tags()]}
+    content = {"format": 1, "entries": entries, "tags": [*states.tags()]}
     return PagePlan(
         path=f"{into}/{study.id}/history/index.md",
         template="history.md.jinja",

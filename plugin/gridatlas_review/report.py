@@ -210,8 +210,8 @@ class Report:
             for row in rows[:NAMED]:
                 title = self.titles.get(row.study, "") if self.several else ""
                 text = f"{line(title, TITLE)}: {row.text}" if title not in row.text else row.text
-                told = row.explained in ("", self.rows[0].explained)
-                end = "" if told else f". Explained: “{row.explained}”"
+                same = row.explained in ("", self.rows[0].explained)
+                end = "" if same else f". Explained: “{row.explained}”"
                 found.append((row.mark, text + end))
             if len(rows) > NAMED:
                 more = plural(len(rows) - NAMED, f"more {rows[0].noun}")

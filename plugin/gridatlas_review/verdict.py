@@ -102,8 +102,8 @@ def _facts(changes: Changes, rows: Iterable[Row]) -> Iterator[str]:
         yield f"{many(len(changed), 'value')} changed{significance_counts(changed)}"
     if new := sum(cell.kind == "new" for cell in cells):
         yield f"{many(new, 'value')} added"
-    told = {row.explained for row in rows}
-    fine = [row for row in rows if row.mark == GOOD and not any(t and t in row.text for t in told)]
+    texts = {row.explained for row in rows}
+    fine = [row for row in rows if row.mark == GOOD and not any(t and t in row.text for t in texts)]
     counts = Counter(row.noun for row in fine)
     for found in fine:
         if number := counts.pop(found.noun, 0):

@@ -104,7 +104,11 @@ def problem_kinds() -> set[str]:
                 continue
             called = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
             kind = node.args[0]
-            if called in MAKE_PROBLEMS and isinstance(kind, ast.Constant):
+            if (
+                called in MAKE_PROBLEMS
+                and isinstance(kind, ast.Constant)
+                and kind.value[:2] != "--"
+            ):
                 kinds.add(kind.value)
     return kinds
 

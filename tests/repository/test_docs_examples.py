@@ -276,7 +276,12 @@ def test_least_example_of_the_data_format_is_fine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "block",
-    [block for block in blocks(DOCS / "data-format.md") if block.language == "yaml"],
+    [
+        block
+        for page in ("data-format.md", "review.md")
+        for block in blocks(DOCS / page)
+        if block.language == "yaml"
+    ],
     ids=lambda block: block.title or block.text.split(":")[0],
 )
 def test_snippets_of_study_yml_are_valid(block: Block) -> None:
@@ -621,6 +626,7 @@ HERE = {
     ): "workflows/test_publishing.py::test_gitlab_fails_on_a_ragged_row_and_keeps_what_changed",
     ("docs/python.md", "python"): "test_python_page_runs_from_top_to_bottom",
     ("docs/python.md", "text"): "test_python_page_runs_from_top_to_bottom",
+    ("docs/review.md", "yaml"): "test_snippets_of_study_yml_are_valid",
     ("docs/review.md", "text"): "test_printed_commands_have_the_options_that_there_are",
     ("docs/start.md", "csv"): "test_start_page_leads_to_a_site",
     ("docs/start.md", "sh"): "test_start_page_leads_to_a_site",

@@ -150,8 +150,8 @@ def comment(repository: Repository, run: Run, pull: dict[str, Any], name: str = 
     given["workflow_run"]["head_repository"]["id"] = pull["pull_request"]["head"]["repo"]["id"]
     # Artifacts of a run are of its own.
     of_others = {
-        number: kept for number, kept in hosts.artifacts.items()
-        if kept[0] == "gridatlas-preview-data" and hosts.runs[number]["head_sha"] != head
+        number: artifact for number, artifact in hosts.artifacts.items()
+        if artifact[0] == "gridatlas-preview-data" and hosts.runs[number]["head_sha"] != head
     }  # fmt: skip
     for number in of_others:
         del hosts.artifacts[number]

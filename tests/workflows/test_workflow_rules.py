@@ -145,8 +145,8 @@ def test_only_the_job_that_deploys_may_write_pages_and_it_runs_our_scripts_alone
     assert [step for name, step in steps(COMMENT) if name == "preview"] == [
         step for _, step in steps(DEPLOY)
     ]
-    taken, put, kept, deployed = (step for _, step in steps(DEPLOY))
-    assert kept["uses"].startswith("actions/upload-pages-artifact@")
+    taken, put, uploaded, deployed = (step for _, step in steps(DEPLOY))
+    assert uploaded["uses"].startswith("actions/upload-pages-artifact@")
     assert deployed["uses"].startswith("actions/deploy-pages@")
     assert put["run"].startswith('python3 "$RUNNER_TEMP/grid-atlas/.github/scripts/previews.py" ')
     assert taken["env"]["COMMIT"] == "${{ job.workflow_sha }}"

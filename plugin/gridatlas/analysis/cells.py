@@ -194,8 +194,8 @@ def interaction(design: Design, lone: str, two: str) -> float:
     dim = (m.shape[0] - 1) * (m.shape[1] - 1)
     if design.by_cell:
         ratio = float((rest**2).sum()) / var
-        known = np.isfinite(over)
-        return float(exceeds(dim, over, ratio / dim) if known else special.chdtrc(dim, ratio))
+        finite = np.isfinite(over)
+        return float(exceeds(dim, over, ratio / dim) if finite else special.chdtrc(dim, ratio))
     each = by_unit - by_unit.mean(axis=1, keepdims=True) - by_unit.mean(axis=2, keepdims=True)
     each = each + by_unit.mean(axis=(1, 2), keepdims=True) - rest
     ms = max(float((each**2).sum()) / ((len(by_unit) - 1) * dim), design.floor / d.shape[1])

@@ -510,14 +510,14 @@ def additive(design: Design, name: str) -> Sums | None:
     count = y.shape[axis]
     order = [axis, *(of for of in range(y.ndim) if of != axis)]
     x = np.hstack([np.eye(y.shape[of])[at[of]] for of in order])
-    rank, known = int(np.linalg.matrix_rank(x)), int(x.any(axis=0).sum()) - y.ndim + 1
+    rank, full = int(np.linalg.matrix_rank(x)), int(x.any(axis=0).sum()) - y.ndim + 1
     df = len(x) - rank
-    if rank < known or df < 2:
+    if rank < full or df < 2:
         return None
     inverse: Floats = np.linalg.pinv(x.T @ x).astype(np.float64)
     beta = inverse @ (x.T @ y[at])
-    there = x[:, :count].any(axis=0)
-    means = np.where(there, y[at].mean() + beta[:count] - beta[:count][there].mean(), np.nan)
+    measured = x[:, :count].any(axis=0)
+    means = np.where(measured, y[at].mean() + beta[:count] - beta[:count][measured].mean(), np.nan)
     return means, inverse[:count, :count], float(((y[at] - x @ beta) ** 2).sum()) / df, df
 
 
@@ -625,9 +625,9 @@ def levels(design: Design, name: str) -> Tests:
     if design.unit == "none":
         return nothing()
     if (sums := additive(design, name)) is not None:
-        there = np.flatnonzero(np.isfinite(sums[0]))
-        weights, first, second = level_weights(there)
-        weights = weights @ np.eye(len(sums[0]))[there]
+        measured = np.flatnonzero(np.isfinite(sums[0]))
+        weights, first, second = level_weights(measured)
+        weights = weights @ np.eye(len(sums[0]))[measured]
         return added(design, sums, weights, np.array(first), np.array(second))
     if design.by_cell:
         columns = arrange_cells(design, name)

@@ -162,9 +162,9 @@ def _base_heads(
         up = [(label[ahead(question, at)[0]], f"+{sized(at)}") for at in over]
         mine = [at for at in rest if ahead(question, at)[0] == best]
         also = [(label[best], label[ahead(question, at)[1]], f"+{sized(at)}") for at in mine]
-        said = [*over, *mine, *under]
+        shown = [*over, *mine, *under]
         return tuple(
-            (text, max(float(adjusted[at]) for at in said[: len(over) + count]))
+            (text, max(float(adjusted[at]) for at in shown[: len(over) + count]))
             for text, count in words.over_base(up, down, label[base], also, unit)
         )
     if under:

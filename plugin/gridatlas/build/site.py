@@ -148,9 +148,9 @@ def build(
     stored.evict()
     progress(f"wrote {many(len(plans), 'page')}")
     for plan in plans:
-        if told := plan.context.get("history"):
+        if content := plan.context.get("history"):
             name = f"{GRIDS}/{plan.context['study'].id}/history.json"
-            files.add({name: json.dumps(told, ensure_ascii=False, indent=1)})
+            files.add({name: json.dumps(content, ensure_ascii=False, indent=1)})
     pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken)
@@ -250,9 +250,9 @@ def _study_plan(
     local: bool,
 ) -> StudyPlan:
     plans = plan_study(assessment, into, script_page, others, by, local=local)
-    if told := history():
-        first = replace(plans[0], context={**plans[0].context, "history_page": told.path})
-        plans = [first, *plans[1:], told]
+    if page := history():
+        first = replace(plans[0], context={**plans[0].context, "history_page": page.path})
+        plans = [first, *plans[1:], page]
     return StudyPlan(assessment, tuple(plans), tuple(plan_embeds(assessment, into)))
 
 

@@ -167,8 +167,8 @@ def grid_tests(assessment: Assessment, grid: Grid, of_axes: bool) -> Tests:
     """
     if not assessment.study.has_best:
         return Tests()
-    known = assessment.uncertainty.of(grid)
-    cells = grid.points_at(known.may_be_best != UNTESTED)
+    uncertainty = assessment.uncertainty.of(grid)
+    cells = grid.points_at(uncertainty.may_be_best != UNTESTED)
     best_set = assessment.best_set(grid)
     if len(cells) < 2 or not best_set:
         return Tests()
@@ -195,9 +195,9 @@ def _signs(assessment: Assessment, difference: Difference) -> dict[Point, int]:
     turned = replace(difference, first=difference.second, second=difference.first)
     tests = assessment.uncertainty.differences
     for of, sign in ((difference, 1), (turned, -1)):
-        known = tests.get(key_of_levels(of.first.levels, of.second.levels))
-        if known and known.cells and not known.reason and layout_of(assessment.study) is None:
-            found = known.significant
+        tested = tests.get(key_of_levels(of.first.levels, of.second.levels))
+        if tested and tested.cells and not tested.reason and layout_of(assessment.study) is None:
+            found = tested.significant
             pairs = zip(difference.first.keys, difference.change.defined, strict=True)
             return {
                 point: 0 if point not in found else sign if found[point] else -sign

@@ -177,7 +177,7 @@ NOT_STATED = "not stated"
 
 def citation(study: Study, published: Published, address: str) -> str:
     """The study's own `CITATION.cff`, with what is known of it."""
-    known = {
+    fields = {
         "cff-version": "1.2.0",
         "message": "Please cite this study as below, and its source.",
         "type": "dataset",
@@ -189,7 +189,7 @@ def citation(study: Study, published: Published, address: str) -> str:
         "license": study.license if "/" not in study.license else "",
         "license-url": study.license if "/" in study.license else "",
     }
-    lines = [f"{key}: {_quoted(text)}" for key, text in known.items() if text]
+    lines = [f"{key}: {_quoted(text)}" for key, text in fields.items() if text]
     authors = published.authors or (NOT_STATED,)
     lines += ["authors:", *(f"  - name: {_quoted(name)}" for name in authors)]
     if study.source:

@@ -29,7 +29,7 @@ def lines_of(assessment: Assessment, grids: Sequence[Grid], answer: Answer) -> d
     """
     study = assessment.study
     edge = next((line for line in answer.evidence if EDGE in line), "")
-    said = answer.evidence[:1] if answer.grade == "untestable" else ()
+    reason = answer.evidence[:1] if answer.grade == "untestable" else ()
     levels = {
         role: sum(
             len([level for level in factor.levels if not level.aggregate])
@@ -41,7 +41,7 @@ def lines_of(assessment: Assessment, grids: Sequence[Grid], answer: Answer) -> d
     columns = [grid.columns for grid in grids]
     repeated = [int(of.repeats[of.value.defined].max(initial=1)) for of in columns]
     return {
-        "lead": _lead([line for line in answer.evidence if line not in (edge, *said)]),
+        "lead": _lead([line for line in answer.evidence if line not in (edge, *reason)]),
         "chance": _one_in(answer.p),
         "cell": _of_cells(assessment, grids),
         "edge": edge,

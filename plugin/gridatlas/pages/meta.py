@@ -103,11 +103,11 @@ def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
         if not figure.plot and not figure.is_line
     ]
 
-    def told(figure: Figure) -> tuple[bool, int]:
+    def rank(figure: Figure) -> tuple[bool, int]:
         labels = [level.label for level in figure.grid.names] if figure.grid else []
         return bool(figure.heatmap.outlined), len(named.intersection(labels))
 
-    return as_thumbnail(max(figures, key=told).heatmap) if figures else None
+    return as_thumbnail(max(figures, key=rank).heatmap) if figures else None
 
 
 def with_tags(html: str, found: Iterable[Tag]) -> str:

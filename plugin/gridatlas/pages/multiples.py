@@ -68,8 +68,8 @@ def with_versions(
         if not any(mark.corner for heatmap in view.heatmaps for mark in heatmap.marks):
             continue
         values = sum(int(grid.columns.value.defined.sum()) for grid in given if not grid.computed)
-        told = [line for line in answer.evidence if label in line] if answer else []
-        becomes = " ".join(told) or "The answer above is for the shown reading."
+        lines = [line for line in answer.evidence if label in line] if answer else []
+        becomes = " ".join(lines) or "The answer above is for the shown reading."
         figures = tuple(
             replace(figure, chart=heatmap, shows=grid, subtitle=subtitle, rerun=None,
                     uncertainty=GridUncertainty.unknown(assessment.study))

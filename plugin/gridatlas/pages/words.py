@@ -36,9 +36,9 @@ def words_of(study: Study) -> dict[str, str]:
 
 def undescribed(study: Study) -> list[str]:
     """The factors and the metric that readers find no description of."""
-    known = {word.casefold() for word in (*words_of(study), *built_in())}
+    described = {word.casefold() for word in (*words_of(study), *built_in())}
     named = [factor.label for factor in (*study.varied, *study.facets)] + [study.metric.name]
-    return [name for name in named if name.casefold() not in known]
+    return [name for name in named if name.casefold() not in described]
 
 
 class Words:

@@ -289,7 +289,7 @@ def test_ids_are_made_of_content() -> None:
 
     for picture in (ONE, TWO, dot_plot(), profile(1, -1)):
         drawing = draw_one(picture)
-        assert all(one.startswith("ga-") for one in ids(drawing))
+        assert all(name.startswith("ga-") for name in ids(drawing))
         assert set(re.findall(r"url\(#([^)]+)\)", drawing.svg)) == ids(drawing)
 
 

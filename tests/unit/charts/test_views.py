@@ -41,8 +41,8 @@ def view_of(assessment: Assessment, answer: Answer | None = None) -> View:
 
 def asserting(kind: str, factor: str, *levels: str) -> Answer:
     """An answer whose headline names the levels of one assertion."""
-    one = Assertion(kind, factor, levels, 2, 1, 3, "%", 0.001, "clear", "")  # type: ignore[arg-type]
-    return Answer(f"{' beats '.join(levels)}", (), "clear", 0.001, "", (one,))
+    assertion = Assertion(kind, factor, levels, 2, 1, 3, "%", 0.001, "clear", "")  # type: ignore[arg-type]
+    return Answer(f"{' beats '.join(levels)}", (), "clear", 0.001, "", (assertion,))
 
 
 # --- captions follow from tests -------------------------------------------------------------------

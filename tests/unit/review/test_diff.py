@@ -1019,6 +1019,7 @@ def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) ->
     assert [section.id for section in reviewed.sections] == [
         "problems", "checks", "claims", "others", "differences", "tests",
     ]  # fmt: skip
+    assert reviewed.headline.startswith("❌ head/dynts-window-ratio/study.yml:")
     assert reviewed.headline.endswith(
         '"agreement.0": r1-qwen and r1-qwen-second agree in 7 of 32 cells; expected: 8 of 32, '
         "which is pinned here · DynTS: local window size and retention ratio"
@@ -1034,6 +1035,7 @@ def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) ->
         "- ❌ And 17 more unexpected statements\n",
         "- ❌ The answer is no longer asserted: R1-Qwen likely beats R1-Llama on AIME25 (6.8 ",
         "Benchmark MATH is new, with 40 values",
+        "; 2 new disagreements of readings\n",
         "was true (within noise), is true (untested)",
     ):
         assert part in text

@@ -29,7 +29,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
-def told(folder: Path) -> dict[str, list[dict[str, str | dict[str, str] | None]]]:
+def history_of(folder: Path) -> dict[str, list[dict[str, str | dict[str, str] | None]]]:
     [study] = load_data(folder / "data", "data").values()
     plan = history_page(study, folder / "data", "studies", None)
     assert plan is not None
@@ -59,7 +59,7 @@ def test_an_entry_has_the_answers_before_and_after_it(repository: Path) -> None:
             git(repository, "commit", "--quiet", "-a", "-m", "second")
             (repository / "data/demo/cells.csv").write_text(cells(-20))
             git(repository, "commit", "--quiet", "-a", "-m", "third")
-        found = told(repository)
+        found = history_of(repository)
         [entry] = found["entries"]
         assert (leads(entry["before"]), leads(entry["after"])) == ("a", "b")
         assert [(state["tag"], leads(state)) for state in found["tags"]] == [("v1", "a")]
@@ -68,7 +68,7 @@ def test_an_entry_has_the_answers_before_and_after_it(repository: Path) -> None:
 def test_without_git_entries_stand_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     write_files(tmp_path / "data/demo", {"study.yml": STUDY + ENTRY, "cells.csv": cells(10)})
-    [entry] = told(tmp_path)["entries"]
+    [entry] = history_of(tmp_path)["entries"]
     assert (entry["text"], entry["before"], leads(entry["after"])) == ("A new prompt.", None, "b")
 
 
