@@ -174,7 +174,7 @@ PAINTED = """() => [...document.querySelectorAll("figure.ga-figure > svg")].map(
       .filter((one) => !one.closest(".role-mark") && one.textContent.trim())
       .filter((one) => getComputedStyle(one).visibility === "visible")
       .map((one) => ({box: box(one), text: one.textContent})),
-    best: [...svg.querySelectorAll(".best_marks path")].map(box),
+    best: [...svg.querySelectorAll(".best_marks circle")].map(box),
     outlines: [...svg.querySelectorAll(".outline_marks path")].map(box),
   };
 })"""
