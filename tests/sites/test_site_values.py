@@ -164,7 +164,7 @@ def test_the_value_printed_on_a_cell_is_the_cell_s(atlas: Build, path: str) -> N
         figure = figure_of(page, grid)
         assert _texts(figure) == [cell.text for cell in shown(grid).values()]
         # Marks of one form are one path, with a part for each.
-        corners = sum(str(path["d"]).count("M") for path in figure.select("g.doubt_marks path"))
+        corners = sum(str(path["d"]).count("M") for path in figure.select("g.corner_marks path"))
         assert corners == sum(cell.disputed for cell in shown(grid).values())
 
 
