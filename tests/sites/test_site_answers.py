@@ -40,7 +40,7 @@ LEADS = {
 }
 GRADES = {
     "clear": "Clear: chance alone",
-    "likely": "Likely: p = ",
+    "likely": "Likely: p ",
     "not-shown": "Not shown",
     "untestable": "Described, not tested",
     "reading-dependent": "Depends on which reading is right",

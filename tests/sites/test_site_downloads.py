@@ -149,9 +149,12 @@ def test_vega_lite_has_its_data_inline(atlas: Build, study: str, grid: str) -> N
     spec = json.loads(read(atlas, study, grid, "vl.json"), parse_float=Decimal)
     assert "vega-lite" in spec["$schema"]
     found = {(row["x"], row["y"]): row for row in spec["data"]["values"]}
-    assert {point: (row["text"], row["value"], "corner" in row) for point, row in found.items()} == {
-        point: (cell.text, Decimal(cell.text), cell.disputed) for point, cell in shown(grid).items()
+    cells = shown(grid)
+    assert {point: (row["text"], row["value"]) for point, row in found.items()} == {
+        point: (cell.text, Decimal(cell.text)) for point, cell in cells.items()
     }
+    # What one reading alone gives has an open corner, or a sentence in the caption.
+    assert all(cells[point].disputed for point, row in found.items() if "corner" in row)
     assert "url" not in _keys(spec)
 
 

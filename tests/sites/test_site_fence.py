@@ -33,7 +33,7 @@ def test_the_home_page_lists_the_studies(atlas: Build) -> None:
         str(link["href"]): text_of(link)
         for link in article(atlas.page("")).select(".ga-level h2 a")
     }
-    assert len(listed) == 4
+    assert len(listed) == 5
     for address, answer in listed.items():
         study = address.rstrip("/").rpartition("/")[2]
         answers = json.loads((atlas.site / f"grids/{study}/answers.json").read_text("utf-8"))

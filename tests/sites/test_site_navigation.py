@@ -122,6 +122,7 @@ def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
             [
                 "Digits before and after GRPO, with a control: our own runs",
                 "Digits before and after GRPO, with a control, pass@8: our own runs",
+                "Digits after GRPO at two rollout temperatures: our own runs",
                 "DynTS: local window size and retention ratio",
                 "GRPO on two-operand digit tasks",
             ],

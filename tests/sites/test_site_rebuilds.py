@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import site_builds
-from site_builds import GRPO, SITE_URL, Build, Project
+from site_builds import DYNTS, SITE_URL, Build, Project
 
 from gridatlas.files.cache import FILE
 
@@ -64,7 +64,7 @@ def second(base: Path) -> Project:
     project = site_builds.copy_repository(base, "a second, elsewhere/site of the atlas")
     project.configure(site_url=SITE_URL)
     part = project.folder.with_name("part")
-    shutil.copytree(project.folder / "data" / GRPO, part / "data" / GRPO)
+    shutil.copytree(project.folder / "data" / DYNTS, part / "data" / DYNTS)
     command = ["gridatlas", "build", "--data", str(part / "data"), "--into", str(part / "pages")]
     done = site_builds.run(command, project.folder)
     assert done.returncode == 0, done.stdout
