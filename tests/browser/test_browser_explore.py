@@ -162,7 +162,7 @@ def test_nothing_of_it_is_loaded_before_a_click(visit: Visit, home: str, site: P
 
 
 def test_the_button_moves_nothing_when_it_comes(browser: Browser, home: str) -> None:
-    """The line it stands in is as high without it."""
+    """The place it takes is kept for it, so that pages don't shift while they load."""
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()
     held: list[Route] = []
@@ -174,7 +174,7 @@ def test_the_button_moves_nothing_when_it_comes(browser: Browser, home: str) -> 
     with page.expect_request("**/gridatlas.js"):
         page.goto(home + MODEL, wait_until="commit")
     until(page, "() => !!document.querySelector('.md-footer')")
-    height = "() => document.querySelector('.ga-actions').getBoundingClientRect().height"
+    height = "() => document.querySelector('.ga-multiples').getBoundingClientRect().height"
     before = page.evaluate(height)
     held[0].continue_()
     page.get_by_role("button", name="Explore").first.wait_for()

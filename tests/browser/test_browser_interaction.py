@@ -72,7 +72,7 @@ def test_the_address_has_what_is_open(page: Page, home: str) -> None:
     page.goto(home + MODEL)
     cell(page, BEST).click()
     until(page, OPEN)
-    assert page.url == f"{home}{MODEL}?card={BEST}"
+    assert page.url == f"{home}{MODEL}#cell={BEST}"
     page.get_by_role("button", name="Copy value").click()
     until(page, "() => document.querySelector('.ga-card').innerText.includes('Copied')")
     copied = page.evaluate("() => navigator.clipboard.readText()")
@@ -97,15 +97,20 @@ def test_the_address_has_what_is_open(page: Page, home: str) -> None:
 
 def test_a_heatmap_shows_another_reading(page: Page, home: str) -> None:
     page.goto(home + MODEL)
-    page.locator(".ga-readings button").nth(1).click()
-    assert "read+by+gemma" in page.url
-    texts = page.locator(".ga-reading").first.locator("text").all_text_contents()
-    assert (len(texts), texts.count("·")) == (20, 12)
-    assert page.locator(".ga-reading").first.locator(".ga-differs").count() == 5
-    page.reload()
-    until(page, "() => !!document.querySelector('.ga-reading')")
-    page.locator(".ga-readings button").first.click()
-    assert page.locator(".ga-reading").count() == 0
+    page.locator(".ga-readings button", has_text="gemma").click()
+    assert "#show=R1-Qwen+figure" in page.url
+    figure = page.locator(".ga-picture:not([hidden]) figure", has_text="AIME24")
+    for _ in range(2):  # also where the page is loaded with this address
+        assert figure.locator(".cells_marks path").count() == 8
+        assert figure.locator(".absent_marks path").count() == 12
+        assert "5 differ" in figure.locator("figcaption").inner_text()
+        told = page.locator(".ga-becomes[aria-live]").inner_text()
+        assert "differs in 24 of 32 shared cells" in told
+        page.reload()
+        until(page, "() => !!document.querySelector('.ga-picture[data-version]')")
+    page.locator(".ga-readings button", has_text="as shown").click()
+    assert figure.locator(".cells_marks path").count() == 20
+    assert page.locator(".ga-becomes").inner_text() == ""
     assert page.url == home + MODEL
 
 

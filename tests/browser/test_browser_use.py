@@ -155,7 +155,7 @@ def test_a_link_in_the_text_leads_to_its_cell(page: Page, home: str) -> None:
     [
         (f"studies/{DYNTS}/model/r1-qwen/", 5, "52.0 (34.9 to 68.6) best"),
         (f"studies/{GRPO}/setting/after_t125/", 2, "86 (disputed)"),
-        ("studies/", 15, None),
+        ("studies/", 21, None),
     ],
     ids=["model", "setting", "overview"],
 )

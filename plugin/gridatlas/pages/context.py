@@ -154,7 +154,7 @@ def compared_answer(assessment: Assessment, facet: Factor, versus: str) -> Answe
     apart = [label for label, each in found.items() if each is not None and each.asserts]
     pattern = words.BY_SOME if apart else words.BY_NONE
     if len(apart) == 1:
-        pattern = words.BY_ONE
+        pattern = words.BY_ONE_OF_TWO if len(levels) == 2 else words.BY_ONE
     elif apart and (len(apart) == len(levels) or len(apart) > 3):
         pattern = words.BY_MANY
     headline = pattern.format(

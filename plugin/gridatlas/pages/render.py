@@ -66,7 +66,6 @@ PARTS = frozenset(
         "statistics",
         "claimed",
         "method",
-        "words",
         "downloads",
         "studies",
         "footer",

@@ -14,6 +14,7 @@ from gridatlas.model.study import Study
 
 BY_NONE = "By {facet}: no level shows a difference by itself"
 BY_ONE = "By {facet}: {levels} shows a difference by itself, the others don't"
+BY_ONE_OF_TWO = "By {facet}: {levels} shows a difference by itself, the other doesn't"
 BY_SOME = "By {facet}: {levels} show a difference by themselves, the others don't"
 BY_MANY = "By {facet}: {count} of {of} levels show a difference by themselves"
 

@@ -13,7 +13,14 @@
     if (!(whole < 2 ** 53)) return value.toFixed(decimals).replace("-", "−");
     return (value < 0 && whole ? "−" : "") + (whole / 10 ** decimals).toFixed(decimals);
   };
-  window.gridAtlas = { written };
+  const make = (name, within, text, attributes = {}) => {
+    const made = document.createElement(name);
+    if (text != null) made.textContent = text;
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    if (within) within.append(made);
+    return made;
+  };
+  window.gridAtlas = { make, written };
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
@@ -127,10 +134,8 @@
   };
   /** Mark the cells of an address, `<x>,<y>`, in all heatmaps, and its row in all dot plots. */
   const point = (key) => {
-    for (const row of document.querySelectorAll(".ga-row.ga-on")) row.classList.remove("ga-on");
-    if (!key) return;
     for (const row of document.querySelectorAll(".ga-row")) {
-      row.classList.toggle("ga-on", row.dataset.cell === key);
+      row.classList.toggle("ga-on", !!key && row.dataset.cell === key);
     }
   };
   // A study with one axis has one row, without a name.
@@ -161,13 +166,6 @@
 
   /* --- the card ------------------------------------------------------------------------------- */
 
-  const make = (name, within, text, attributes = {}) => {
-    const made = document.createElement(name);
-    if (text != null) made.textContent = text;
-    for (const key in attributes) made.setAttribute(key, attributes[key]);
-    if (within) within.append(made);
-    return made;
-  };
   const button = (within, label, action) =>
     make("button", within, label, { type: "button", "data-ga": action });
   const card = make("div", null, null, { class: "ga-card", id: "ga-card", hidden: "" });
@@ -273,8 +271,9 @@
       }
     }
     if (say("note")) make("p", inner, say("note"));
+    const small = (text) => make("p", inner, text, { class: "ga-card-small" });
     const more = (text, to, name) => {
-      const line = make("p", inner, text, { class: "ga-card-small" });
+      const line = small(text);
       // What comes and goes with the pointer stays small.
       if (open && to) line.append(" "), make("a", line, name, { href: to });
     };
@@ -299,9 +298,9 @@
       make("a", actions, "Permalink", { href: `#${id}`, "data-ga": "permalink" });
     }
     if (!open) {
-      make("p", inner, "Click or Enter: keep it open", { class: "ga-card-small" });
+      small("Click or Enter: keep it open");
     } else if (held === of.map.cells[of.at]) {
-      make("p", inner, "Point at another cell to compare it with this one.", { class: "ga-card-small" });
+      small("Point at another cell to compare it with this one.");
     }
     make("p", inner, null, { class: "ga-card-said", role: "status" });
     card.replaceChildren(inner);
@@ -321,7 +320,8 @@
   const dock = (cell, open) => {
     const aside = cell.closest(".ga-multiples")?.querySelector(".ga-howto");
     if (!aside) return null;
-    return matchMedia("(min-width: 1220px)").matches ? aside : open && cell.closest("figure");
+    if (matchMedia("(min-width: 1220px)").matches) return aside;
+    return open ? cell.closest("figure") : null;
   };
   const lay = (cell, open) => {
     const into = dock(cell, open);
@@ -454,7 +454,8 @@
   /** Go to the page of a grid that this one only lists: its table links to it. */
   const elsewhere = (id) => {
     const grid = id.startsWith("grid/") ? id : `grid/${id.slice(0, id.lastIndexOf("/"))}`;
-    if (document.getElementById(grid)) return;
+    // Thumbnails have no cells to open.
+    if (document.getElementById(grid)?.closest(".ga-multiples")) return;
     for (const link of document.querySelectorAll("#grids th a")) {
       if (decodeURIComponent(link.hash.slice(1)) !== grid) continue;
       location.replace(link.href.split("#")[0] + location.hash);
@@ -472,7 +473,7 @@
   const target = () => {
     const id = fragment();
     const cell = id && document.getElementById(id);
-    if (id && !cell) elsewhere(id);
+    if (id) elsewhere(id);
     const opened = cell && document.querySelector(OURS) && unfold(cell);
     for (const one of document.querySelectorAll(".ga-target")) one.classList.remove("ga-target");
     if (!cell || !cell.matches(LINKED)) {
@@ -544,9 +545,11 @@
 
   /* --- other versions of a row: another reading, plain values -------------------------------- */
 
-  /** Show a version of a row whole: pictures, marks, legend, caption; and what becomes of the answer. */
+  const versionOf = (row, name) =>
+    row.querySelector(`:scope > template[data-version="${CSS.escape(name)}"]`);
+  /** Show a version of a row, and what becomes of the answer. */
   const choose = (row, name) => {
-    const template = [...row.querySelectorAll(":scope > template")].find((one) => one.dataset.version === name);
+    const template = versionOf(row, name);
     const pictures = [...row.querySelectorAll(":scope > .ga-picture")];
     let shown = pictures.find((one) => (one.dataset.version || "") === (template ? name : ""));
     if (!shown) {
@@ -559,7 +562,7 @@
     close();
     for (const one of pictures) one.hidden = one !== shown;
     for (const one of row.querySelectorAll(".ga-readings button")) {
-      one.setAttribute("aria-pressed", String(one.dataset.version === (template ? name : "")));
+      one.setAttribute("aria-pressed", one.dataset.version === (template ? name : ""));
     }
     const heading = document.querySelector("article h1, main h1");
     const told = document.querySelector(".ga-becomes") ||
@@ -568,20 +571,10 @@
     told.textContent = template?.dataset.answer || "";
     state("show", template ? name : "");
   };
-  /** Offer the versions of each row. */
+  /** Show the version that the address asks for. */
   const versions = () => {
     for (const row of document.querySelectorAll(".ga-multiples:has(> template)")) {
-      if (row.querySelector(":scope > .ga-readings")) continue;
-      const names = [...row.querySelectorAll(":scope > template")].map((one) => one.dataset.version);
-      const line = make("p", null, "Show: ", { class: "ga-readings" });
-      [...row.querySelectorAll(":scope > .ga-picture")].at(-1).after(line);
-      for (const name of ["", ...names]) {
-        const of = button(line, name || "as shown", "version");
-        of.dataset.version = name;
-        of.classList.add("ga-button");
-        of.setAttribute("aria-pressed", String(!name));
-      }
-      if (names.includes(asked("show"))) choose(row, asked("show"));
+      if (versionOf(row, asked("show"))) choose(row, asked("show"));
     }
   };
 
@@ -767,9 +760,9 @@
     target();
     const open = document.getElementById(asked("cell") || new URLSearchParams(location.search).get("card") || "");
     const first = document.getElementById(asked("with"));
-    if (open && open.matches(CELL)) {
+    if (open?.matches(CELL)) {
       unfold(open);
-      if (first && first.matches(CELL)) hold(first);
+      if (first?.matches(CELL)) hold(first);
       pin(open, false);
     }
   };
@@ -781,6 +774,7 @@
 // --- copy: a button for each text below a heatmap --------------------------------------------
 (() => {
   "use strict";
+  const { make } = window.gridAtlas;
   const share = (inside) => inside.closest?.("details.ga-share");
 
   // On the document, which stays when a theme changes the page without loading it.
@@ -789,17 +783,12 @@
     ({ target }) => {
       if (share(target) !== target || target.querySelector("button")) return;
       for (const text of target.querySelectorAll("pre")) {
-        const button = document.createElement("button");
-        button.type = "button";
         const name = text.previousElementSibling;
-        button.append("Copy");
-        const which = document.createElement("span");
-        which.className = "ga-hidden";
-        which.textContent = ` ${name.textContent}`;
-        button.append(which);
-        const said = document.createElement("span");
-        said.setAttribute("role", "status");
-        name.append(button, " ", said);
+        const which = ` ${name.textContent}`;
+        const button = make("button", name, "Copy", { type: "button" });
+        make("span", button, which, { class: "ga-hidden" });
+        name.append(" ");
+        make("span", name, null, { role: "status" });
       }
     },
     true,
@@ -1002,13 +991,7 @@
 // --- tables that sort, and statements by their verdict -------------------------------------------
 (() => {
   "use strict";
-  const make = (name, within, text, attributes = {}) => {
-    const made = document.createElement(name);
-    made.textContent = text;
-    for (const key in attributes) made.setAttribute(key, attributes[key]);
-    within.append(made);
-    return made;
-  };
+  const { make } = window.gridAtlas;
 
   /** The number that a text begins with, or the text. */
   const sortable = (text) => {
@@ -1054,7 +1037,7 @@
     for (const verdict of ["", ...[...counts.keys()].sort((a, b) => rank(a) - rank(b))]) {
       const text = verdict ? `${verdict} (${counts.get(verdict)})` : `All (${items.length})`;
       const button = make("button", line, text, { type: "button", class: "ga-button" });
-      button.setAttribute("aria-pressed", String(!verdict));
+      button.setAttribute("aria-pressed", !verdict);
       button.dataset.verdict = verdict;
     }
     claims.prepend(line);
@@ -1063,7 +1046,7 @@
     const claims = button.closest(".ga-claims");
     const { verdict } = button.dataset;
     for (const other of button.parentElement.querySelectorAll("button")) {
-      other.setAttribute("aria-pressed", String(other === button));
+      other.setAttribute("aria-pressed", other === button);
     }
     for (const item of claims.querySelectorAll("li[data-verdict]")) {
       item.hidden = Boolean(verdict) && item.dataset.verdict !== verdict;
