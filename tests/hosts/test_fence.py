@@ -182,7 +182,7 @@ def test_delta_subtracts_a_level_or_another_grid(folder: Path, other: str) -> No
     [figure] = _figures(folder, "tune/small/after", f"delta: {other}")
     assert data_table(figure)[1] == {"16": ["+10.0", "–"], "8": ["+10.0", "+10.0"]}
     assert text_of(figure.figcaption) == (
-        "after minus before, in points. Full colour and bold: beyond chance (3 of 3 cells). "
+        "after minus before, in points. Each of the 3 cells is beyond chance. "
         "Across: learning rate. Up: batch size."
     )
 

@@ -80,6 +80,10 @@ claims:
     check: (grid(model="small") > grid(model="large")).all
     holds: false
 """
+HISTORY = """
+history:
+  - {date: 2026-11-23, text: The batch size was misread before., covers: [answers]}
+"""
 BOARD = """format: 1
 title: A leaderboard
 metric: {name: Accuracy, better: higher}
@@ -108,7 +112,7 @@ def test_each_of_our_templates_can_be_copied_and_changed(
         changed = changed.replace("{{ row.says }}", "{{ row.says }} changed here")
         changed = changed.replace("◐ Likely", "◐ Likely, changed here")
     project.write(f"overrides/{name}", changed)
-    project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM)
+    project.write("data/tiny/study.yml", site_builds.TINY_STUDY + CLAIM + HISTORY)
     project.write("data/broken/study.yml", "format: 2\n")
     site_builds.add_reproduced_study(project)
     tiny, cells = site_builds.TINY_STUDY, site_builds.TINY_CELLS
