@@ -104,7 +104,7 @@ def _compare_leads(before: Answer, now: Answer) -> tuple[str, str] | None:
     if _is_pair(first) and _is_pair(lead) and _named(first) == _named(lead):
         leaders, others = _leaders(before), _leaders(now)
         if leaders[0].isdisjoint(others[0]):
-            both = leaders[0] <= others[1]
+            both = leaders[0] <= others[1] and others[0] <= leaders[1]
             return BAD, "The answer reversed" if both else "The answer has another leader"
         if leaders[0] != others[0] or first.kind != lead.kind:
             return LOOK, "The answer changed"
@@ -112,6 +112,8 @@ def _compare_leads(before: Answer, now: Answer) -> tuple[str, str] | None:
         return BAD, "The answer is no longer asserted"
     elif _group(first) != _group(lead):
         return LOOK, "The answer leads with something else"
+    elif first.kind != lead.kind and first.levels == lead.levels:
+        return LOOK, "The answer changed"
     elif _says(first) != _says(lead):
         return LOOK, "The answer names another setting"
     elif first.unit != lead.unit:
@@ -125,7 +127,9 @@ def _is_pair(of: Assertion) -> bool:
 
 
 def _group(of: Assertion) -> tuple[str, str]:
-    return of.kind, of.factor
+    # A level that is best scores above the others, too.
+    alone = of.kind == "best" and len(of.levels) == 1
+    return "level" if alone else of.kind, of.factor
 
 
 def _named(of: Assertion) -> str:
@@ -144,7 +148,7 @@ def _subject(of: Assertion) -> tuple[object, ...]:
     """What it is about, whichever way it goes."""
     if _is_pair(of):
         return *_group(of), frozenset(of.levels[:2]), of.levels[2:]
-    if of.kind in ("differ", "level"):
+    if _group(of)[0] in ("differ", "level"):
         return *_group(of), frozenset(of.levels)
     return _group(of)
 
@@ -158,7 +162,7 @@ def _reversed(old: Assertion, new: Assertion) -> bool:
         if any(level_number(level) is not None for level in old.levels):
             return False
         return ((old.estimate > 0) == (new.estimate > 0)) == (old.levels != new.levels)
-    return old.kind in ("trend", "level") and (old.estimate > 0) != (new.estimate > 0)
+    return _group(old)[0] in ("trend", "level") and (old.estimate > 0) != (new.estimate > 0)
 
 
 def _turned(old: Assertion, new: Assertion) -> str:

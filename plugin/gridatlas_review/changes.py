@@ -209,9 +209,10 @@ class StudyChanges:
     @property
     def may_change_answers(self) -> bool:
         """Whether anything changed that answers are made of; computing them takes seconds."""
-        grids, readings = self.grids, self.readings
+        grids, readings, match = self.grids, self.readings, self.match
         made_of = (
-            *(grids.changed, grids.added, grids.removed, self.match.labels, self.findings),
+            *(grids.changed, grids.added, grids.removed, self.findings),
+            *(match.labels, match.added, match.removed),
             *(readings.changed, readings.added, readings.removed),
             [change for change in self.properties if change.weight == "meaning"],
         )

@@ -74,6 +74,7 @@ def make_leads(changes: Changes, rows: Sequence[Row], points: int, pages: str) -
     for index, name in enumerate(names[:MAX_STUDIES]):
         if name in by_id:
             leads[index], room = _with_grids(leads[index], by_id[name], room)
+    leads = [lead for lead in leads if lead.text or lead.table or lead.grids]
     more = [line(_title(changes, name)) for name in names[MAX_STUDIES:]]
     text = f"{many(len(more), 'more study', 'more studies')} changed: {'; '.join(more)}"
     return Leads(tuple(leads), line(text) if more else "", shown)

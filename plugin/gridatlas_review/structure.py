@@ -209,11 +209,10 @@ def structure_rows(study: StudyChanges) -> Iterator[Row]:
             found = row("meaning", BAD, study.id, text, "changed setting")
             yield replace(found, order="" if values else "cause")
         else:
-            text = before_and_now(change.name, change.old, change.new)
-            yield row("", GOOD, study.id, text, "edited text")
+            yield _edited(study, change)
     if study.match.order is None:
         sides = (
-            ", ".join(factor.id for factor in factors_of(each.study))
+            ", ".join(factor.id for factor in factors_of(each.study) if factor.id)
             for each in (study.base, study.head)
         )
         text = "The columns are {1} now, were {0}, so no cell can be compared".format(*sides)
@@ -237,6 +236,17 @@ def structure_rows(study: StudyChanges) -> Iterator[Row]:
     for name in study.edited_runs:
         text = f"The record of run {name} was edited"
         yield row("", LOOK, study.id, text, "edited record")
+
+
+def _edited(study: StudyChanges, change: PropertyChange) -> Row:
+    """What means the same, and may break links."""
+    factor = change.name.removeprefix("place of ")
+    if factor != change.name and change.old.startswith("facet") and change.new.endswith("axis"):
+        text = f"{factor} is the {change.new} now: links to its pages break"
+        text = f"{text[0].upper()}{text[1:]}"
+        return row("", LOOK, study.id, text, "moved facet")
+    text = before_and_now(change.name, change.old, change.new)
+    return row("", GOOD, study.id, text, "edited text")
 
 
 def _meaning(study: StudyChanges, change: PropertyChange) -> str:

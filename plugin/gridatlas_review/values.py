@@ -62,11 +62,12 @@ def value_table(study: StudyChanges, pages: str, limit: int) -> tuple[Table | No
     new = study.head.study
     statuses = [_status(study, cell) for _, cell in rows]
     same = len(set(statuses)) == 1
+    differences = [difference_text(new, cell) for _, cell in rows]
     columns = [
         *(["grid"] if new.facets else []),
         *(inline(axis.label) for axis in new.varied),
         VALUES,
-        "difference",
+        *(["difference"] if any(differences) else []),
         *([] if same else ["change"]),
     ]
     table = [
@@ -74,10 +75,10 @@ def value_table(study: StudyChanges, pages: str, limit: int) -> tuple[Table | No
             *([grid_name(new, grid.new.levels)] if new.facets else []),
             *(axis.level(key).label for axis, key in zip(new.varied, cell.point, strict=False)),
             _before_after(grid, cell),
-            difference_text(new, cell),
+            *([difference] if any(differences) else []),
             *([] if same else [status]),
         )
-        for (grid, cell), status in zip(rows, statuses, strict=True)
+        for (grid, cell), status, difference in zip(rows, statuses, differences, strict=True)
     ]
     links = tuple(cell_link(grid.new, cell, pages) for grid, cell in rows)
     shown = [(grid.new.levels, cell.point) for grid, cell in rows[:limit]]

@@ -224,7 +224,7 @@ def _unshown(page: Design, asked: Sequence[Question], leading: Said) -> list[str
                 p = words.p_text(question.p)
                 texts.append(f"No difference between {words.plural(label)} shown ({p}).")
         else:
-            texts.append(f"No effect of {label} shown ({words.p_text(question.p)}).")
+            texts.append(f"{words.no_effect([label])} ({words.p_text(question.p)}).")
     return texts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -23,9 +23,10 @@ from gridatlas.assessment.observations import observations
 from gridatlas.assessment.rivals import notes, other_readings, settled, with_reading
 from gridatlas.checks.findings import CheckResult, StudyChecks
 from gridatlas.files.cache import cache_key, code_digest, open_cache
-from gridatlas.model.format import many
-from gridatlas.model.study import Factor, Levels
+from gridatlas.model.format import format_value, many, value_with_unit
+from gridatlas.model.study import Factor, Levels, Study, inline
 from gridatlas.table.grids import Results
+from gridatlas.table.summary import Extreme, summarise
 
 IN_WORDS: Mapping[Grade, str] = {
     "clear": "with a clear difference",
@@ -110,9 +111,51 @@ def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str
     }
     found = settled(_of_pages(results), under)
     return {
-        page: replace(answer, evidence=(*answer.evidence, *notes(results.study, others, page)))
+        page: replace(
+            answer,
+            evidence=(
+                *answer.evidence, *in_dispute(results, page), *notes(results.study, others, page)
+            ),
+        )
         for page, answer in found.items()
-    }
+    }  # fmt: skip
+
+
+def in_dispute(results: Results, page: str) -> Iterator[str]:
+    """Where the best value of a page's only grid is disputed, the best of those that aren't.
+
+    Args:
+        page: Its path below the study's.
+    """
+    study = results.study
+    facet_id, _, slug = page.partition("/")
+    at = next((at for at, facet in enumerate(study.facets) if facet.id == facet_id), None)
+    grids = [
+        grid for levels, grid in results.grids.items()
+        if not slug or (at is not None and study.facets[at].level(levels[at]).slug == slug)
+    ]  # fmt: skip
+    summary = summarise(grids[0]) if len(grids) == 1 and study.metric.better else None
+    if summary is None or not summary.best_disputed:
+        return
+    best, sure = Extreme(summary.best_value, summary.best), summary.best_undisputed
+    if sure is None:
+        yield f"Every value is disputed, also the {study.extreme}, {_extreme(study, best)}."
+        return
+    yield (
+        f"The {study.extreme} value, {_extreme(study, best)}, is disputed; "
+        f"the {study.extreme} undisputed one is {_extreme(study, sure)}."
+    )
+
+
+def _extreme(study: Study, extreme: Extreme) -> str:
+    """A value and its place, or in how many cells it is."""
+    value = format_value(extreme.value, study.metric.decimals or 0)
+    value = value_with_unit(value, study.metric.unit)
+    if len(extreme.at) > 1:
+        return f"{value} in {many(len(extreme.at), 'cell')}"
+    places = zip(study.varied, extreme.at[0], strict=False)
+    where = (f"{inline(axis.label)} {level.label}" for axis, level in places)
+    return f"{value} at {listed([*where])}"
 
 
 def _of_pages(results: Results) -> dict[str, Answer]:

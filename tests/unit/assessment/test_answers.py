@@ -177,6 +177,41 @@ def test_a_reading_that_is_no_rival_is_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("disputed", "says"),
+    [
+        ((), None),
+        (
+            ("2,2",),
+            "The highest value, 9.0 % at lr 2 and bs 2, is disputed; "
+            "the highest undisputed one is 8.0 % in 2 cells.",
+        ),
+        (
+            ("2,2", "1,2"),
+            "The highest value, 9.0 % at lr 2 and bs 2, is disputed; "
+            "the highest undisputed one is 8.0 % at lr 2 and bs 1.",
+        ),
+        (("1,1",), None),
+        (
+            ("1,1", "1,2", "2,1", "2,2"),
+            "Every value is disputed, also the highest, 9.0 % at lr 2 and bs 2.",
+        ),
+    ],
+    ids=["none", "the best", "a tie", "not the best", "all"],
+)
+def test_beside_a_disputed_best_value_the_best_undisputed_one_is_named(
+    tmp_path: Path, disputed: tuple[str, ...], says: str | None
+) -> None:
+    values = {"1,1": "7.0", "1,2": "8.0", "2,1": "8.0", "2,2": "9.0"}
+    lines = (
+        f"{at},{value},{'disputed' if at in disputed else 'ok'}" for at, value in values.items()
+    )
+    keys = {"x": "lr", "y": "bs", "roles": {"lr": "choice", "bs": "choice"}}
+    answer = assessed(tmp_path, keys, table("lr,bs,value,state", *lines)).answers[""]
+    said = [line for line in answer.evidence if "disputed" in line]
+    assert said == ([says] if says else [])
+
+
 # --- the cache ------------------------------------------------------------------------------------
 
 
