@@ -104,8 +104,8 @@ def test_a_heatmap_shows_another_reading(page: Page, home: str) -> None:
         assert figure.locator(".cells_marks path").count() == 8
         assert figure.locator(".absent_marks path").count() == 12
         assert "5 differ" in figure.locator("figcaption").inner_text()
-        told = page.locator(".ga-becomes[aria-live]").inner_text()
-        assert "differs in 24 of 32 shared cells" in told
+        line = page.locator(".ga-becomes[aria-live]").inner_text()
+        assert "differs in 24 of 32 shared cells" in line
         page.reload()
         until(page, "() => !!document.querySelector('.ga-picture[data-version]')")
     page.locator(".ga-readings button", has_text="as shown").click()

@@ -31,6 +31,8 @@ from site_builds import (
     text_of,
 )
 
+from gridatlas.model.study import inline
+
 every_build = pytest.mark.parametrize("build", BUILDS, indirect=True)
 every_written = pytest.mark.parametrize("build", WRITTEN, indirect=True)
 every_study = pytest.mark.parametrize("study", [study for study in STUDIES if study != "plain"])
@@ -94,9 +96,11 @@ def test_pages_show_each_string_as_it_is(build: Build, study: str) -> None:
 def test_headings_tables_and_drawings_show_it(build: Build, study: str) -> None:
     texts = STUDIES[study]
     page = build.page(f"studies/{study}/facet/two/")
-    for path in ("", "facet/", "facet/two/"):
+    for path in ("", "facet/two/"):
         heading = _heading(build.page(f"studies/{study}/{path}"))
         assert heading == _answer(build, study, path)
+    levels = plain(f"By {inline(texts['facet'])}: no level shows a difference by itself")
+    assert _heading(build.page(f"studies/{study}/facet/")) == levels
     assert _heading(page).startswith(plain(f"{texts['facet two']}: "))
     for figure in (figures(page)[0], figures(build.page(f"fence-{study}/"))[0]):
         columns, rows = data_table(figure)

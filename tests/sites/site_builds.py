@@ -333,7 +333,9 @@ def text_of(element: Tag | None) -> str:
 
 
 def figures(page: BeautifulSoup) -> list[Tag]:
-    return page.select("figure.ga-figure")
+    found = page.select("figure.ga-figure")
+    # Another reading, and plain values, are drawn once a reader asks for them.
+    return [figure for figure in found if not figure.find_parent("template")]
 
 
 def grid_of(figure: Tag) -> str:

@@ -183,18 +183,18 @@ def test_a_reading_that_is_no_rival_is_named(tmp_path: Path) -> None:
         ((), None),
         (
             ("2,2",),
-            "The highest value, 9.0 % at lr 2 and bs 2, is disputed; "
-            "the highest undisputed one is 8.0 % in 2 cells.",
+            "The best value, 9.0 % at lr 2 and bs 2, is disputed; "
+            "the best undisputed one is 8.0 % in 2 cells.",
         ),
         (
             ("2,2", "1,2"),
-            "The highest value, 9.0 % at lr 2 and bs 2, is disputed; "
-            "the highest undisputed one is 8.0 % at lr 2 and bs 1.",
+            "The best value, 9.0 % at lr 2 and bs 2, is disputed; "
+            "the best undisputed one is 8.0 % at lr 2 and bs 1.",
         ),
         (("1,1",), None),
         (
             ("1,1", "1,2", "2,1", "2,2"),
-            "Every value is disputed, also the highest, 9.0 % at lr 2 and bs 2.",
+            "Every value is disputed, also the best, 9.0 % at lr 2 and bs 2.",
         ),
     ],
     ids=["none", "the best", "a tie", "not the best", "all"],
@@ -208,8 +208,7 @@ def test_beside_a_disputed_best_value_the_best_undisputed_one_is_named(
     )
     keys = {"x": "lr", "y": "bs", "roles": {"lr": "choice", "bs": "choice"}}
     answer = assessed(tmp_path, keys, table("lr,bs,value,state", *lines)).answers[""]
-    said = [line for line in answer.evidence if "disputed" in line]
-    assert said == ([says] if says else [])
+    assert [line for line in answer.evidence if "disputed" in line] == ([says] if says else [])
 
 
 # --- the cache ------------------------------------------------------------------------------------
