@@ -193,8 +193,11 @@ def last_part(name: str) -> str:
 
 
 def _title(name: str, unit: str) -> str:
-    if UNIT.fullmatch(name.strip()):
-        return "Throughput" if "/s" in name else "Time" if direction_of("", unit)[0] else name
+    is_unit = UNIT.fullmatch(name.strip()) is not None
+    if is_unit or {*words(name)} <= {"value", "speed"}:
+        better, _ = direction_of("", unit or name)
+        if better or is_unit:
+            return {"lower": "Time", "higher": "Throughput"}.get(better or "", name)
     name = last_part(name)
     common = _NAMES.get(name.strip().lower())
     if common:

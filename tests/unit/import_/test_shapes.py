@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from gridatlas.cli.main import main
 from gridatlas_import.frames import table_of_frame
-from gridatlas_import.markup import without_tags
+from gridatlas_import.markup import without_marks, without_tags
+from gridatlas_import.quantities import holds_number, spelled
 
 BOARD = """\
 model,Avg. WER,RTFx,Size (B),License,Cafe WER,Office WER,Street WER,Car WER
@@ -98,6 +99,24 @@ small,one,0.51
 large,one,0.61
 ,two,0.62
 """
+VARIANTS = """\
+### Write and read speed
+
+| Crate | Write | Read | Peek | Size |
+|---|--:|--:|--:|--:|
+| one | *443.14 µs\\** *418.68 µs\\** | 3.16 ms | 59.9 µs | 804955 |
+| two | 513.6 us | 2.16 ms | † | 1045784 |
+| three | 140.9 µs | *1.5 ms\\** | 49.9 µs | 703710 |
+"""
+TREE = json.dumps({"host": "a", "sets": {
+    name: {"crates": {
+        crate: {"benches": {
+            "write": {"Nanos": {"primary": at + 40.5, "variants": {}}},
+            "read": {"Nanos": {"primary": None if at == 1 else at + 20.5, "variants": {"a": 1.5}}},
+            "size": {"Bytes": {"primary": at * 100, "variants": {}}},
+        }} for at, crate in enumerate(("one", "two"))
+    }} for name in ("log", "mesh")
+}})  # fmt: skip
 
 
 def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any]:
@@ -153,6 +172,15 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("tasks.md", "| Task/Metric | a-7b | b-7b | c-7b |\n|-|-|-|-|\n" + "".join(
             f"| t{at}/acc | 0.{at}1 | 0.{at}2 | 0.{at}3 |\n" for at in range(1, 9))
          + "| Average | 0.45 | 0.55 | 0.65 |\n", {"cells": 24}),
+        ("speeds.md", VARIANTS,
+         {"x": "columns", "y": "Crate", "columns": ["Write", "Read", "Peek"], "unit": "µs",
+          "better": "lower", "name": "Time"}),
+        ("tree.json", TREE,
+         {"x": "sets", "y": "crates", "facets": ["benches"], "metric": "primary", "unit": "ns",
+          "better": "lower", "cells": 6}),
+        ("units.csv", "bench,threads,value,unit\nsort,1,1500,us\nsort,2,0.9,ms\n"
+         "scan,1,300,us\nscan,2,170,us\n",
+         {"metric": "value", "unit": "µs", "better": "lower", "name": "Time"}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -256,6 +284,61 @@ def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
 )
 def test_cells_lose_what_only_decorates(text: str, expected: str) -> None:
     assert without_tags(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*1.5 ms\\**", "1.5 ms"),
+        ("*4.1 µs\\** *3.5 µs\\**", "4.1 µs* 3.5 µs"),
+        ("`a` **b** _c_", "a b c"),
+        ("snake\\_case\\_name", "snake_case_name"),
+    ],
+)
+def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
+    assert without_marks(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("TFlops", "TFLOPS"),
+        ("TFLops", "TFLOPS"),
+        ("GFLOP/s", "GFLOPS"),
+        ("kflops", "kFLOPS"),
+        ("us", "µs"),
+        ("tokens/sec", "t/s"),
+        ("MB/s", "MB/s"),
+    ],
+)
+def test_units_have_one_spelling(given: str, expected: str) -> None:
+    assert spelled(given) == expected
+    assert holds_number(f"3.5 {given}")
+
+
+def test_a_cell_with_several_values_is_a_gap_with_its_words(tmp_path: Path) -> None:
+    (tmp_path / "t.md").write_text(VARIANTS, "utf-8")
+    command = ["import", str(tmp_path / "t.md"), "--yes", "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    cells = (tmp_path / "data/t/cells.csv").read_text("utf-8")
+    assert "one,Write,,“443.14 µs* 418.68 µs” in the source" in cells
+
+
+def test_a_row_with_a_number_in_its_first_column_alone_is_no_title(tmp_path: Path) -> None:
+    rows = "".join(f"0.{at}5,,,m{at % 2},t{at // 2}\n" for at in range(4))
+    answer = proposed(tmp_path, "t.csv", f"acc,more,other,model,task\n{rows}")
+    assert (answer["metric"], answer["cells"]) == ("acc", 4)
+
+
+def test_tables_to_choose_from_are_told_with_the_parts_they_stand_in(tmp_path: Path) -> None:
+    text = "# Page\n" + "".join(
+        f"## {part}\n### Times\n| {head} | a | b |\n|-|-|-|\n| x | 1 | 2 |\n| y | 3 | 4 |\n"
+        for part, head in (("log", "Crate"), ("mesh", "Name"))
+    )
+    refused = proposed(tmp_path, "t.md", text)["refused"]
+    assert "1 (log > Times; 2 rows" in refused
+    assert "2 (mesh > Times; 2 rows" in refused
 
 
 def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) -> None:
