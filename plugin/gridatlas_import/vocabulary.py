@@ -105,6 +105,8 @@ ENTITIES = words_of(
     "model models method methods system algorithm approach framework name variant modell"
 )
 """Words of columns that name what each row of a leaderboard is about."""
+COMPARED = ENTITIES | words_of("library package crate engine tool compiler implementation solver")
+"""Words of columns whose levels are compared, whatever stands beside them."""
 REPEATS = words_of(
     """
     seed seeds repeat repeats repetition rep replicate replica trial run fold bootstrap rng resample

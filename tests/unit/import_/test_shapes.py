@@ -181,6 +181,12 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("units.csv", "bench,threads,value,unit\nsort,1,1500,us\nsort,2,0.9,ms\n"
          "scan,1,300,us\nscan,2,170,us\n",
          {"metric": "value", "unit": "µs", "better": "lower", "name": "Time"}),
+        ("libraries.md", "| Library | compact (ms) | pretty (ms) |\n|-|-|-|\n"
+         "| one | 0.01 | 0.02 |\n| two | 0.13 | 0.54 |\n",
+         {"roles": {"library": "choice", "column": "condition"}}),
+        ("task_names.md", "| Task Name | Kim | Lee | Max |\n|-|-|-|-|\n" + "".join(
+            f"| t{at} | {40 + at}.5 | {30 + at}.5 | {50 + at}.5 |\n" for at in range(4)),
+         {"roles": {"task_name": "block", "column": "choice"}}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -329,6 +335,40 @@ def test_a_row_with_a_number_in_its_first_column_alone_is_no_title(tmp_path: Pat
     rows = "".join(f"0.{at}5,,,m{at % 2},t{at // 2}\n" for at in range(4))
     answer = proposed(tmp_path, "t.csv", f"acc,more,other,model,task\n{rows}")
     assert (answer["metric"], answer["cells"]) == ("acc", 4)
+
+
+SWEEP = "lr,bs,acc\n1,1,0.5\n1,2,0.6\n2,1,0.7\n2,2,0.8\n"
+
+
+def test_what_has_no_table_in_a_folder_is_not_read_and_told(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# A sweep\n", "utf-8")
+    (tmp_path / "best.json").write_text('{"lr": 2, "bs": 2}', "utf-8")
+    (tmp_path / "names.tsv").write_text("who\twhere\na\tb\n", "utf-8")
+    proposed(tmp_path, "t.csv", SWEEP)
+    result = CliRunner().invoke(main, ["import", str(tmp_path), "--dry-run"])
+    assert "= 4 cells" in result.output
+    assert "not read: README.md: no table of results (README.md, which has no table)" in (
+        result.output
+    )
+    assert "not read: best.json: no table of results (best.json, a JSON object" in result.output
+    assert "not read: names.tsv: 1 row of text table, tabs between values, without numbers" in (
+        result.output
+    )
+
+
+def test_a_folder_with_several_kinds_of_tables_says_what_each_is(tmp_path: Path) -> None:
+    proposed(tmp_path, "t.csv", SWEEP)
+    proposed(tmp_path, "u.csv", SWEEP)
+    proposed(tmp_path, "r.json", json.dumps([{"lr": 1, "bs": 1, "acc": 0.5}]))
+    result = CliRunner().invoke(main, ["import", str(tmp_path), "--dry-run"])
+    assert result.exit_code == 2
+    assert result.output == (
+        "Error: nothing was imported\n"
+        f"  found:    {tmp_path}, a folder with files of several kinds: r.json: 1 row of JSON; "
+        "t.csv, u.csv: 8 rows of 2 files, text table, commas between values\n"
+        "  expected: a folder in which files of one kind have tables of results\n"
+        f"  fix:      name the files, such as {tmp_path}/*.json\n"
+    )
 
 
 def test_tables_to_choose_from_are_told_with_the_parts_they_stand_in(tmp_path: Path) -> None:
