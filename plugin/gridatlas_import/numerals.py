@@ -16,18 +16,10 @@ DecimalMark = Literal["point", "comma"]
 _ABSENT = "- – — . .. ? † ‡ n/a na n.a. #n/a #na nan -nan none null nil <na> missing tbd"
 ABSENT = frozenset(_ABSENT.split())
 """Texts (in lower case) that stand where there is no value; nothing at all is one, too."""
-STATES_IN_WORDS: dict[str, State] = {
-    "oom": "oom",
-    "o.o.m.": "oom",
-    "out of memory": "oom",
-    "failed": "failed",
-    "fail": "failed",
-    "error": "failed",
-    "crash": "failed",
-    "crashed": "failed",
-    "timeout": "failed",
-    "diverged": "failed",
-}
+STATES_IN_WORDS: dict[str, State] = dict.fromkeys(("oom", "o.o.m.", "out of memory"), "oom")
+STATES_IN_WORDS |= dict.fromkeys(
+    ("failed", "fail", "error", "crash", "crashed", "timeout", "diverged"), "failed"
+)
 """Texts in the place of a value that tell why there is none."""
 INFINITE = frozenset({"inf", "-inf", "+inf", "infinity", "-infinity", "∞", "-∞"})
 

@@ -61,6 +61,8 @@ _CLOCK = re.compile(
 )
 _TIMES = re.compile(r"(\d+(?:\.\d+)?)([kKMG])")
 _THOUSANDS = {"k": 1000, "K": 1000, "M": 10**6, "G": 10**9}
+MOST_UNITS = 20
+"""Texts up to which a column may be one of units."""
 SIGNATURES: Sequence[tuple[frozenset[str], Mapping[str, str]]] = (
     (frozenset(("command", "mean", "stddev", "median", "user", "system")),
      dict.fromkeys(("mean", "stddev", "median", "user", "system", "min", "max"), "s")),
@@ -151,7 +153,10 @@ def _with_own_units(table: RawTable) -> RawTable:
     Of units that can't be converted into one another, the rows of the most usual one are kept.
     """
     for name, texts in table.columns.items():
-        units = {spelled(text) for text in {*texts} if text}
+        counts = column_of(table, name).counts
+        if len(counts) > MOST_UNITS:
+            continue
+        units = {spelled(text) for text in counts if text}
         of_times = re.fullmatch(r"(?:.*\.)?time_units?", name)
         if not units or not all(dimension(unit) in _SIZES for unit in units):
             continue

@@ -183,10 +183,10 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
          {"metric": "value", "unit": "µs", "better": "lower", "name": "Time"}),
         ("libraries.md", "| Library | compact (ms) | pretty (ms) |\n|-|-|-|\n"
          "| one | 0.01 | 0.02 |\n| two | 0.13 | 0.54 |\n",
-         {"roles": {"library": "choice", "column": "condition"}}),
+         {"roles": {"Library": "choice", "columns": "condition"}}),
         ("task_names.md", "| Task Name | Kim | Lee | Max |\n|-|-|-|-|\n" + "".join(
             f"| t{at} | {40 + at}.5 | {30 + at}.5 | {50 + at}.5 |\n" for at in range(4)),
-         {"roles": {"task_name": "block", "column": "choice"}}),
+         {"roles": {"Task Name": "block", "columns": "choice"}}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
