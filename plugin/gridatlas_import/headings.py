@@ -203,7 +203,8 @@ def _printed(form: str, table: PrintedTable, name: str) -> RawTable:
 
 def _described(table: PrintedTable) -> str:
     """A table for people who choose one: what stands above it, its size, headings, first row."""
-    title = f"{' > '.join((*table.section, *table.titles[:1]))[:60]}; " if table.titles else ""
+    title = " > ".join(filter(None, (*table.section, *table.titles[:1])))[:60]
+    title += "; " * bool(title)
     first = ", ".join(table.rows[1])[:40]
     return f"{title}{many(len(table.rows) - 1, 'row')}: {', '.join(table.rows[0])[:60]}: {first}"
 

@@ -73,10 +73,10 @@ def without_tags(text: str) -> str:
     return " ".join(_DECORATION.sub("", text).split()) or text
 
 
-_ESCAPED = re.compile(r"\\([*_`])")
+_ESCAPED = re.compile(r"\\([#*_`])")
 _HIDDEN = 0xE000
 """Added to the codes of signs that Markdown takes literally, while marks are looked for."""
-_UNESCAPED = re.compile("[\ue02a\ue05f\ue060]")
+_UNESCAPED = re.compile("[\ue023\ue02a\ue05f\ue060]")
 
 
 def without_marks(text: str) -> str:

@@ -86,7 +86,9 @@ def holds_number(text: str) -> bool:
 def spelled(unit: str) -> str:
     """A unit as pages write it: `us` is `µs`, `TFlops` is `TFLOPS`."""
     flops = _FLOPS.fullmatch(unit)
-    return f"{flops[1]}FLOPS" if flops else _SPELLINGS.get(unit, unit).replace("/sec", "/s")
+    if flops:
+        return f"{flops[1].upper().replace('K', 'k')}FLOPS"
+    return _SPELLINGS.get(unit, unit).replace("/sec", "/s")
 
 
 def dimension(unit: str) -> str:

@@ -152,6 +152,8 @@ def _guessed(
 ) -> Iterator[WideForm]:
     """Forms of groups of headings that may be levels of one factor."""
     kinds = kinds_of(columns)
+    rates = (name for name, unit in table.units.items() if "/" in unit and name in kinds)
+    kinds |= {n: KindOfColumn("number", "a rate") for n in rates if kinds[n].kind == "factor"}
     able = {name: column for name, column in columns.items() if name not in asked}
     core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
     shared, metric = max(

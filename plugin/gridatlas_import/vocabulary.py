@@ -312,7 +312,7 @@ _RATE = (
 RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")
 """A speed's unit, at the end of a name."""
 UNIT = re.compile(
-    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|[kMGTP]?(?i:FLOP(?:S|/s))|"
+    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|(?i:[kMGTP]?FLOP(?:S|/s))|"
     r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
 )
 

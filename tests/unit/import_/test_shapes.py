@@ -181,6 +181,12 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("units.csv", "bench,threads,value,unit\nsort,1,1500,us\nsort,2,0.9,ms\n"
          "scan,1,300,us\nscan,2,170,us\n",
          {"metric": "value", "unit": "µs", "better": "lower", "name": "Time"}),
+        ("packers.md", "| Packer | Ratio | Compression | Decompression |\n|-|-|-|-|\n" + "".join(
+            f"| p{at} | {at}.1 | {at * 70} MB/s | {at * 390} MB/s |\n" for at in range(1, 6)),
+         {"columns": ["Compression", "Decompression"], "y": "Packer", "unit": "MB/s"}),
+        ("devices.md", "TFLOPS\n\n| machine | fp32 | fp64 | tf32 |\n|-|-|-|-|\n" + "".join(
+            f"| d{at} | {at}1.5 | {at}0.52 | {at}4.9 |\n" for at in range(1, 5)),
+         {"unit": "TFLOPS", "name": "Throughput", "better": "higher"}),
         ("libraries.md", "| Library | compact (ms) | pretty (ms) |\n|-|-|-|\n"
          "| one | 0.01 | 0.02 |\n| two | 0.13 | 0.54 |\n",
          {"roles": {"Library": "choice", "columns": "condition"}}),
@@ -299,6 +305,7 @@ def test_cells_lose_what_only_decorates(text: str, expected: str) -> None:
         ("*4.1 µs\\** *3.5 µs\\**", "4.1 µs* 3.5 µs"),
         ("`a` **b** _c_", "a b c"),
         ("snake\\_case\\_name", "snake_case_name"),
+        ("\\#Tasks", "#Tasks"),
     ],
 )
 def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
@@ -312,6 +319,7 @@ def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
         ("TFLops", "TFLOPS"),
         ("GFLOP/s", "GFLOPS"),
         ("kflops", "kFLOPS"),
+        ("tflop/s", "TFLOPS"),
         ("us", "µs"),
         ("tokens/sec", "t/s"),
         ("MB/s", "MB/s"),
