@@ -32,6 +32,7 @@ from gridatlas_import.numerals import (
     STATES_IN_WORDS,
     is_absent,
     is_censored,
+    is_several,
     margin_number,
     number_text,
     plain,
@@ -406,7 +407,7 @@ def _value(column: Column, text: str) -> _Value:
         return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
     lower = plain(text).lower()
     state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
-    is_quoted = state == "failed" or lower in INFINITE or is_censored(lower)
+    is_quoted = state == "failed" or lower in INFINITE or is_censored(lower) or is_several(lower)
     is_quoted = is_quoted or not is_absent(text)
     return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+from gridatlas.model.format import many
 from gridatlas.model.problems import join_names, nearest
 from gridatlas.progress import tracked
+from gridatlas_import.columns import column_of
 from gridatlas_import.files import GZIP, File, ending_of, names_of
 from gridatlas_import.importers import having, importer_of, importers
 from gridatlas_import.json_values import is_rows_by_key, table_of
@@ -31,15 +33,19 @@ def detect(paths: Sequence[Path], given: ImportOptions = _NOTHING) -> RawTable:
     pattern = given.pattern
     asked = File(Path(), "", given.encoding, given.table, pattern, given.metric)
     if len(paths) == 1 and paths[0].is_dir() and not pattern:
-        below = replace(asked, path=paths[0], name=paths[0].name)
+        folder = replace(asked, path=paths[0], name=paths[0].name)
         for read_folder in having("read_folder"):
-            found: RawTable | None = read_folder(below)
-            if found is not None:
-                return found
+            table: RawTable | None = read_folder(folder)
+            if table is not None:
+                return table
     runs = [run for path in paths if path.is_dir() for run in run_folders(path)]
     if runs and not pattern:
         return _of_runs(runs, asked)
-    listed = [file for path in paths for file in _files(path)]
+    below = {path: _files(path) for path in paths}
+    listed = [file for path in paths for file in below[path]]
+    mixed = [path for path, found in below.items() if len({*map(ending_of, found)}) > 1]
+    if mixed:
+        return _of_one_kind(mixed[0], listed, given)
     if len({file.resolve() for file in listed}) < len(listed):
         raise CannotImport(
             "a file that is named twice", "each file once", "name it once", usage=True
@@ -50,9 +56,9 @@ def detect(paths: Sequence[Path], given: ImportOptions = _NOTHING) -> RawTable:
     for kind in importers():
         if kind in kinds and hasattr(kind, "read_all"):
             if all(file.ending in kind.ENDINGS for file in files):
-                found = kind.read_all(files)
-                if found is not None:
-                    return found
+                table = kind.read_all(files)
+                if table is not None:
+                    return table
             elif not hasattr(kind, "read"):
                 raise _mixed(files, kinds, kind)
     tables = [
@@ -63,6 +69,40 @@ def detect(paths: Sequence[Path], given: ImportOptions = _NOTHING) -> RawTable:
         parts = [matched(name, pattern) for name in names]
         tables = [_named(*named) for named in zip(tables, parts, strict=True)]
     return _together(tables, names, by_path=not pattern)
+
+
+def _of_one_kind(folder: Path, files: Sequence[Path], given: ImportOptions) -> RawTable:
+    """The table of the files of one ending, where those of all others have none.
+
+    Raises:
+        CannotImport: Where several kinds of files have tables, or none has: with what each is.
+    """
+    groups: dict[str, list[Path]] = {}
+    for file in files:
+        groups.setdefault(ending_of(file), []).append(file)
+    tables: dict[str, RawTable] = {}
+    said: list[str] = []
+    for ending, group in groups.items():
+        try:
+            table = detect(group, given)
+            what = f"{many(len(table.places), 'row')} of {table.form}"
+            if any(column_of(table, name).is_metric_like for name in table.columns):
+                tables[ending] = table
+            else:
+                what += ", without numbers"
+        except CannotImport as error:
+            what = f"no table of results ({error.found})"
+        said.append(f"{join_names((file.name for file in group), 3)}: {what}")
+    if len(tables) == 1:
+        [(ending, table)] = tables.items()
+        others = (text for end, text in zip(groups, said, strict=True) if end != ending)
+        return replace(table, notes=(*table.notes, *(f"not read: {text}" for text in others)))
+    raise CannotImport(
+        f"{folder}, a folder with files of several kinds: {'; '.join(said)}",
+        "a folder in which files of one kind have tables of results",
+        f"name the files, such as {folder}/*{next(iter(tables or groups))}",
+        usage=True,
+    )
 
 
 def _mixed(files: Sequence[File], kinds: Sequence[ModuleType], kind: ModuleType) -> CannotImport:
@@ -89,19 +129,11 @@ def _files(path: Path) -> list[Path]:
         )
         for kind in importers():
             found = _of_kind(found, kind)
-        endings = sorted({ending_of(file) for file in found})
         if not found:
             raise CannotImport(
                 f"{path}, a folder without a file to import",
                 f"files that end with {join_names(sorted(all_endings))}",
                 "name a file, or another folder",
-                usage=True,
-            )
-        if len(endings) > 1:
-            raise CannotImport(
-                f"{path}, a folder with files of several kinds: {join_names(endings)}",
-                "a folder with one kind of file",
-                f"name the files, such as {path}/*{endings[0]}",
                 usage=True,
             )
         return found

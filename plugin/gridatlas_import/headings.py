@@ -105,12 +105,14 @@ class PrintedTable:
     Attributes:
         lines: Of its file, where each row begins.
         titles: What names it, the nearest first: its caption, the heading above it.
+        section: Headings of the parts of the page that it stands in, the outermost first.
         reported: Rows that can't be read.
     """
 
     rows: Sequence[Sequence[str]]
     lines: Sequence[int]
     titles: tuple[str, ...] = ()
+    section: tuple[str, ...] = ()
     reported: tuple[tuple[int, str], ...] = ()
 
     @property
@@ -201,7 +203,8 @@ def _printed(form: str, table: PrintedTable, name: str) -> RawTable:
 
 def _described(table: PrintedTable) -> str:
     """A table for people who choose one: what stands above it, its size, headings, first row."""
-    title = f"{table.titles[0][:40]}; " if table.titles else ""
+    title = " > ".join(filter(None, (*table.section, *table.titles[:1])))[:60]
+    title += "; " * bool(title)
     first = ", ".join(table.rows[1])[:40]
     return f"{title}{many(len(table.rows) - 1, 'row')}: {', '.join(table.rows[0])[:60]}: {first}"
 

@@ -73,13 +73,20 @@ def without_tags(text: str) -> str:
     return " ".join(_DECORATION.sub("", text).split()) or text
 
 
+_ESCAPED = re.compile(r"\\([#*_`])")
+_HIDDEN = 0xE000
+"""Added to the codes of signs that Markdown takes literally, while marks are looked for."""
+_UNESCAPED = re.compile("[\ue023\ue02a\ue05f\ue060]")
+
+
 def without_marks(text: str) -> str:
     """A cell of Markdown without bold, code, links, tags and marks of footnotes."""
     text = without_tags(text.strip().replace("\\|", "|"))
     if "\\" in text and re.search(r"\\(?:pm|text|math|up|down|under)|\$", text):
         text = without_latex(text)
+    text = _ESCAPED.sub(lambda found: chr(_HIDDEN + ord(found[1])), text)
     text = re.sub(r"(\*\*\*|\*\*|__|~~|`)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
     text = re.sub(r"(?<![\w*])\*(?=\S)([^*]+)(?<=\S)\*(?![\w*])", r"\1", text)
     text = re.sub(r"(?<!\w)_(?=\S)([^_]+)(?<=\S)_(?!\w)", r"\1", text)
-    text = re.sub(r"\\([*_`])", r"\1", text)
+    text = _UNESCAPED.sub(lambda found: chr(ord(found[0]) - _HIDDEN), text)
     return _NOTES.sub("", text).strip() if text[:1].isdigit() else text.strip()

@@ -10,6 +10,7 @@ from decimal import Decimal
 from gridatlas.model.directions import HIGHER, LOWER, Better, direction_of, words, words_of
 from gridatlas_import.columns import Column
 from gridatlas_import.options import ImportOptions
+from gridatlas_import.quantities import dimension, spelled
 from gridatlas_import.vocabulary import (
     METRICS,
     PROPORTIONS,
@@ -91,7 +92,8 @@ def metric_of(
     """
     bare, named_unit = unit_in_name(name)
     rate = RATE_UNIT.search(bare)
-    named_unit = given_unit or named_unit or (rate[0] if rate else "")
+    flops = spelled(bare) if dimension(spelled(bare)) == "work" else ""
+    named_unit = given_unit or named_unit or (rate[0] if rate else flops)
     values = column.values
     low, high = (min(values), max(values)) if values else (ZERO, ZERO)
     unit, ends, why_unit = _scale(words(bare), named_unit, column, low, high)
@@ -193,8 +195,11 @@ def last_part(name: str) -> str:
 
 
 def _title(name: str, unit: str) -> str:
-    if UNIT.fullmatch(name.strip()):
-        return "Throughput" if "/s" in name else "Time" if direction_of("", unit)[0] else name
+    is_unit = UNIT.fullmatch(spelled(name.strip())) is not None
+    if is_unit or {*words(name)} <= {"value", "speed"}:
+        better, _ = direction_of("", unit or name)
+        if better or is_unit:
+            return {"lower": "Time", "higher": "Throughput"}.get(better or "", name)
     name = last_part(name)
     common = _NAMES.get(name.strip().lower())
     if common:

@@ -9,24 +9,17 @@ from typing import Literal
 from gridatlas.model.problems import quote
 from gridatlas.model.study import State
 from gridatlas_import.rows import CannotImport
+from gridatlas_import.vocabulary import UNIT
 
 DecimalMark = Literal["point", "comma"]
 
 _ABSENT = "- – — . .. ? † ‡ n/a na n.a. #n/a #na nan -nan none null nil <na> missing tbd"
 ABSENT = frozenset(_ABSENT.split())
 """Texts (in lower case) that stand where there is no value; nothing at all is one, too."""
-STATES_IN_WORDS: dict[str, State] = {
-    "oom": "oom",
-    "o.o.m.": "oom",
-    "out of memory": "oom",
-    "failed": "failed",
-    "fail": "failed",
-    "error": "failed",
-    "crash": "failed",
-    "crashed": "failed",
-    "timeout": "failed",
-    "diverged": "failed",
-}
+STATES_IN_WORDS: dict[str, State] = dict.fromkeys(("oom", "o.o.m.", "out of memory"), "oom")
+STATES_IN_WORDS |= dict.fromkeys(
+    ("failed", "fail", "error", "crash", "crashed", "timeout", "diverged"), "failed"
+)
 """Texts in the place of a value that tell why there is none."""
 INFINITE = frozenset({"inf", "-inf", "+inf", "infinity", "-infinity", "∞", "-∞"})
 
@@ -43,6 +36,8 @@ _COMMA = re.compile(
 _PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?\n)*+", re.ASCII)
 _THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 _MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
+_ONE = rf"\d[\d.,]*\s*(?:{UNIT.pattern}|%)[*†‡]*"
+_SEVERAL = re.compile(rf"(?!\d+\s?(?:h|m|min)\b){_ONE}(?:\s+{_ONE})+")
 _IN_BRACKETS = re.compile(r"([+-]?[\d.,]+%?)\s*\(\s*([\d.,]+%?)\s*\)")
 
 
@@ -106,12 +101,17 @@ def is_absent(text: str) -> bool:
     """Whether a text in the place of a value says that there is none."""
     lower = plain(text).lower()
     is_word = lower in ABSENT or lower in STATES_IN_WORDS or lower in INFINITE
-    return not lower.strip("-–—.…") or is_word or is_censored(lower)
+    return not lower.strip("-–—.…") or is_word or is_censored(lower) or is_several(lower)
 
 
 def is_censored(text: str) -> bool:
     """Whether a text only says that a value is below or above a number: `< 5%`."""
     return text[:1] in "<>≤≥" and any(map(str.isdigit, text))
+
+
+def is_several(text: str) -> bool:
+    """Whether a text is several measurements, of which none is the cell's: `443 µs 418 µs`."""
+    return " " in text and text[:1].isdigit() and _SEVERAL.fullmatch(text) is not None
 
 
 def marks_of(texts: Collection[str]) -> dict[str, str]:

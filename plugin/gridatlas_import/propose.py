@@ -35,6 +35,7 @@ from gridatlas_import.kinds import KindOfColumn, kinds_of
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
+from gridatlas_import.quantities import dimension, spelled
 from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas_import.search import (
     JOINED,
@@ -245,6 +246,8 @@ def _about(
     higher = direction_of((*table.wide, metric)) if higher is None else higher
     higher = True if higher is None and outcomes else higher
     name, unit = rows.metric or table.metric or metric, table.units.get(metric, "")
+    kept = [spelled(level) for name, level in rows.keep if name in table.keep]
+    unit = unit or next((unit for unit in kept if dimension(unit) != unit), "")
     signs = _signs(columns, table, metric)
     return metric_of(name, columns[metric], asked, higher, unit, signs)
 

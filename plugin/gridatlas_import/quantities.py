@@ -11,7 +11,8 @@ from itertools import chain
 from statistics import median
 
 from gridatlas.model.problems import join_names
-from gridatlas_import.columns import column_of
+from gridatlas_import.columns import column_of, plain_name
+from gridatlas_import.kinds import kind_of
 from gridatlas_import.numerals import (
     are_plain_numbers,
     is_absent,
@@ -40,18 +41,16 @@ _SIZES: Mapping[str, Mapping[str, Decimal]] = {
         for power, unit in enumerate(units)
         if unit
     },
-    "work": {
-        f"{prefix}FLOPS": Decimal(1000) ** at for at, prefix in enumerate(("", "M", "G", "T"))
-    },
+    "work": {f"{prefix}FLOPS": Decimal(1000) ** at for at, prefix in enumerate(("", *"kMGTP"))},
 }
 """Units that are converted into one another, by dimension, with their sizes."""
 _SPELLINGS = {
     "us": "µs", "μs": "µs", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min",
     "minutes": "min", "hours": "h", "hr": "h", "kb": "kB", "KB": "kB", "mb": "MB", "gb": "GB",
     "tok/s": "t/s", "tokens/s": "t/s", "tokens/sec": "t/s", "token/s": "t/s", "tk/s": "t/s",
-    "FLOP/s": "FLOPS", "GFLOP/s": "GFLOPS", "TFLOP/s": "TFLOPS", "GFlops": "GFLOPS",
-    "TFlops": "TFLOPS", "X": "x", "×": "x",
+    "X": "x", "×": "x", "Nanos": "ns", "Micros": "µs", "Millis": "ms", "Seconds": "s", "Bytes": "B",
 }  # fmt: skip
+_FLOPS = re.compile(r"([kMGTP]?)flop(?:s|/s)", re.IGNORECASE)
 _NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
 _QUANTITY = re.compile(
     rf"(?P<about>[~≈∼]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>{UNIT.pattern}|)"
@@ -62,6 +61,8 @@ _CLOCK = re.compile(
 )
 _TIMES = re.compile(r"(\d+(?:\.\d+)?)([kKMG])")
 _THOUSANDS = {"k": 1000, "K": 1000, "M": 10**6, "G": 10**9}
+MOST_UNITS = 20
+"""Texts up to which a column may be one of units."""
 SIGNATURES: Sequence[tuple[frozenset[str], Mapping[str, str]]] = (
     (frozenset(("command", "mean", "stddev", "median", "user", "system")),
      dict.fromkeys(("mean", "stddev", "median", "user", "system", "min", "max"), "s")),
@@ -80,6 +81,19 @@ _MOST = Decimal("0.8")
 def holds_number(text: str) -> bool:
     """Whether a text is a number, with or without a unit."""
     return looks_like_number(text) or _quantity(plain(text)) is not None
+
+
+def spelled(unit: str) -> str:
+    """A unit as pages write it: `us` is `µs`, `TFlops` is `TFLOPS`."""
+    flops = _FLOPS.fullmatch(unit)
+    if flops:
+        return f"{flops[1].upper().replace('K', 'k')}FLOPS"
+    return _SPELLINGS.get(unit, unit).replace("/sec", "/s")
+
+
+def dimension(unit: str) -> str:
+    """What a unit measures, where it can be converted into others; else the unit itself."""
+    return next((kind for kind, sizes in _SIZES.items() if unit in sizes), unit)
 
 
 def in_one_unit(table: RawTable) -> RawTable:
@@ -136,22 +150,47 @@ def _times(text: str, factor: Decimal) -> str:
 
 
 def _with_own_units(table: RawTable) -> RawTable:
-    """A table whose times have their units in a column beside them, with these in their cells."""
+    """A table with units in a column beside its results, with these in their cells.
+
+    Of units that can't be converted into one another, the rows of the most usual one are kept.
+    """
     for name, texts in table.columns.items():
-        of_times = re.fullmatch(r"(?:.*\.)?time_units?", name)
-        if not of_times or not all(not text or UNIT.fullmatch(text) for text in {*texts}):
+        counts = column_of(table, name).counts
+        if len(counts) > MOST_UNITS:
             continue
-        columns = {
-            other: [f"{value} {unit}".strip() for value, unit in zip(values, texts, strict=True)]
-            if re.search(r"(?:^|[._])time$", other) else values
-            for other, values in table.columns.items() if other != name
-        }  # fmt: skip
+        units = {spelled(text) for text in counts if text}
+        of_times = re.fullmatch(r"(?:.*\.)?time_units?", name)
+        if not units or not all(dimension(unit) in _SIZES for unit in units):
+            continue
+        if len({*map(dimension, units)}) > 1:
+            usual = Counter(filter(None, texts)).most_common(1)[0][0]
+            return replace(table, keep={**table.keep, name: usual})
+        if not of_times and plain_name(name) not in ("unit", "units"):
+            continue
+        results = [
+            other
+            for other in table.columns
+            if (re.search(r"(?:^|[._])time$", other) if of_times else _is_result(table, other))
+        ]
+        columns = {other: values for other, values in table.columns.items() if other != name}
+        columns |= {
+            other: [
+                f"{value} {unit}".strip()
+                for value, unit in zip(columns[other], map(spelled, texts), strict=True)
+            ]
+            for other in results
+        }
         without = [row for row, text in enumerate(texts) if not text]
         found = replace(table, columns=columns)
         left = [Reported(table.places[row], "no time, as of complexity") for row in without]
         rows = [row for row, text in enumerate(texts) if text]
         return replace(found.with_rows(rows), reported=(*table.reported, *left))
     return table
+
+
+def _is_result(table: RawTable, name: str) -> bool:
+    kind = kind_of(column_of(table, name)).kind
+    return kind in ("metric", "performance", "generic", "number")
 
 
 def _scaled(counts: Counter[str], unit: str) -> tuple[dict[str, str], str, str] | None:
@@ -230,7 +269,7 @@ def _quantity(text: str) -> tuple[Decimal, str, str, bool] | None:
     """Number, unit and margin of a text, and whether it is more than a plain number."""
     match = _QUANTITY.fullmatch(text)
     if match:
-        unit = _SPELLINGS.get(match["unit"], match["unit"]).replace("/sec", "/s")
+        unit = spelled(match["unit"])
         note = (match["note"] or "").strip(" ()")
         if note and not unit and re.fullmatch(r"[\d.,]+%?", note):
             return None  # a spread

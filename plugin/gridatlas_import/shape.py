@@ -13,6 +13,7 @@ from gridatlas_import.columns import Column, column_of, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
 from gridatlas_import.metric import speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number
+from gridatlas_import.quantities import dimension
 from gridatlas_import.rows import RawTable
 from gridatlas_import.vocabulary import (
     BENCHMARKS,
@@ -151,6 +152,8 @@ def _guessed(
 ) -> Iterator[WideForm]:
     """Forms of groups of headings that may be levels of one factor."""
     kinds = kinds_of(columns)
+    rates = (name for name, unit in table.units.items() if "/" in unit and name in kinds)
+    kinds |= {n: KindOfColumn("number", "a rate") for n in rates if kinds[n].kind == "factor"}
     able = {name: column for name, column in columns.items() if name not in asked}
     core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
     shared, metric = max(
@@ -320,10 +323,11 @@ def _below_one_key(able: Mapping[str, Column]) -> tuple[list[str], str]:
 
 
 def _of_one_unit(core: Sequence[str], units: Mapping[str, str]) -> list[str]:
-    """The headings of most columns, where these have one unit; none without units."""
-    named = [units[name] for name in core if units[name]]
-    unit = max(named, key=named.count, default="")
-    found = [name for name in core if unit and units[name] == unit]
+    """The headings of most columns, where their units measure one thing; none without units."""
+    measured = {name: dimension(units[name]) for name in core if units[name]}
+    named = [*measured.values()]
+    most = max(named, key=named.count, default="")
+    found = [name for name, what in measured.items() if what == most]
     return found if len(found) * 2 > len(core) or len(found) >= MANY_OF_ONE else []
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gridatlas.analysis.roles import TRAINING, Guess, guess_roles, is_named
 from gridatlas.data.roles import MOST_COMPARED, role_of
+from gridatlas.model.directions import words
 from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
 from gridatlas_import.cells import FactorColumn, Imported, identifier
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
+from gridatlas_import.unpivot import COLUMN
+from gridatlas_import.vocabulary import COMPARED
 
 MAX_LISTED = 60
 """Levels of a factor up to which they are listed."""
@@ -129,6 +133,10 @@ def roles_of(imported: Imported) -> dict[str, Role]:
     for name in imported.replicates.values():
         if name not in guesses or guesses[name].role not in REPEATING:
             guesses[name] = Guess("replicate", "the rows of a cell are repeats")
+    chosen = {name for name, guess in guesses.items() if guess.role == "choice"}
+    if COLUMN in chosen and any(COMPARED & {*words(name)} for name in chosen):
+        # What nobody named is what those that somebody named were measured with.
+        guesses[COLUMN] = replace(guesses[COLUMN], role="condition")
     return {name: role_of(guess) for name, guess in guesses.items()}
 
 

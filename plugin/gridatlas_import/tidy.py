@@ -96,7 +96,7 @@ def _without_rows_that_are_none(table: RawTable) -> RawTable:
     why: dict[int, str] = {}
     if any("" in texts for texts in rest):
         for row, others in enumerate(zip(*rest, strict=True)):
-            if not any(map(str.strip, others)):
+            if not any(map(str.strip, others)) and not holds_number(first[row]):
                 why[row] = f"a title: {quote(first[row], 60)}" if first[row] else "an empty row"
     for row in _rows_of(filter(_RULE.fullmatch, {*first}), first):
         if all(is_absent(texts[row]) or _RULE.fullmatch(texts[row]) for texts in rest):

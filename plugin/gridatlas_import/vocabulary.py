@@ -105,6 +105,8 @@ ENTITIES = words_of(
     "model models method methods system algorithm approach framework name variant modell"
 )
 """Words of columns that name what each row of a leaderboard is about."""
+COMPARED = ENTITIES | words_of("library package crate engine tool compiler implementation solver")
+"""Words of columns whose levels are compared, whatever stands beside them."""
 REPEATS = words_of(
     """
     seed seeds repeat repeats repetition rep replicate replica trial run fold bootstrap rng resample
@@ -310,7 +312,7 @@ _RATE = (
 RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")
 """A speed's unit, at the end of a name."""
 UNIT = re.compile(
-    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|[MGT]?FLOP(?:S|/s)|[GT]Flops|"
+    rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|(?i:[kMGTP]?FLOP(?:S|/s))|"
     r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
 )
 

@@ -115,7 +115,7 @@ def _guess(
         return Guess("metrics", "levels that are measured in different ways", True)
     if is_named(name, ITEMS):
         return Guess("item", "questions, by its name")
-    if is_named(name, BLOCKS):
+    if is_named(name, f"({BLOCKS})s?(_?names?)?"):
         return Guess("block", "several tests of the same thing, by its name")
     numeric = all(NUMBER.fullmatch(label) or INT_TYPE.fullmatch(label) for label in labels)
     if is_named(name, SETTINGS):

@@ -490,7 +490,7 @@ def _same(
     if not keyed:
         yield from repeats.values()
         return
-    by = [rows.texts(name) for name in keyed if name in rows.table.columns]
+    by = [[*rows.texts(name)] for name in keyed if name in rows.table.columns]
     for same_cell in repeats.values() if by else ():
         apart: dict[tuple[str, ...], list[int]] = {}
         for row in same_cell:
@@ -502,6 +502,7 @@ def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[in
     """The cells with the means of those that have several rows, and a value in one of these."""
     units, most = rows.value.units() if repeats else ([], 0)
     defined, trials = rows.value.defined.tolist(), rows.n.tolist()
+    disputed = {*np.flatnonzero(rows.state == DISPUTED).tolist()}
     places = np.where(rows.value.places < NONE, most, rows.value.places).tolist()
     new: dict[int, _Mean] = {}
     for cell, given in tracked(repeats.items(), "cells with repeats", len(repeats)):
@@ -519,14 +520,21 @@ def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[in
             max(own, key=units.__getitem__) if len(own) > 1 else -1,
             len(own),
             note,
-            DISPUTED if (rows.state[given] == DISPUTED).any() else OK,
+            OK if disputed.isdisjoint(given) else DISPUTED,
         )
     if not new:
         return cells
     at, means = [*new], [*new.values()]
     notes = dict(zip(at, (mean.note for mean in means), strict=True))
-    ends = ([mean.low for mean in means], [mean.high for mean in means])
-    low, high = ([None if row < 0 else rows.value.at(row) for row in end] for end in ends)
+    single = [cell for cell, mean in new.items() if mean.repeats == 1]
+    several = {cell: mean for cell, mean in new.items() if mean.repeats > 1}
+    low, high = (
+        column.replaced(single, [None] * len(single)).replaced([*several], rows.value[end])
+        for column, end in (
+            (cells.low, [mean.low for mean in several.values()]),
+            (cells.high, [mean.high for mean in several.values()]),
+        )
+    )
     return replace(
         cells,
         value=cells.value.replaced(at, [mean.value for mean in means]),
@@ -536,8 +544,8 @@ def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[in
         stderr=cells.stderr.replaced(at, [mean.stderr for mean in means]),
         note=Coded.of(notes.get(cell, note) for cell, note in enumerate(cells.note)),
         repeats=_put(cells.repeats, at, [mean.repeats for mean in means]),
-        low=cells.low.replaced(at, low),
-        high=cells.high.replaced(at, high),
+        low=low,
+        high=high,
         spread=cells.spread.replaced(at, [None] * len(at)),
     )
 

@@ -278,6 +278,8 @@ def _body(blocks: Iterable[Rows], columns: Sequence[str], name: str, unseen: boo
     return _Body(columns_read, row_lines, empty, unreadable, ragged)
 
 
+_SOME = 100
+"""Texts that are tried before all are."""
 _MANY = 2_000
 """Different texts from which a column may be numbers of which nearly each is another."""
 
@@ -303,7 +305,10 @@ class _Texts:
                 self._try_numerals()
 
     def _try_numerals(self) -> None:
-        numerals, kinds = Numerals(), [*self._encoder]
+        some, numerals, kinds = Numerals(), Numerals(), [*self._encoder]
+        some.extend(kinds[-_SOME:], self._clean)
+        if len(some.odd) * 2 > len(some):
+            return  # all would be tried at each doubling, for texts that are no numbers
         numerals.extend([*map(kinds.__getitem__, self._codes)], self._clean)
         if len(numerals.odd) * 10 < len(numerals):
             self._numerals = numerals

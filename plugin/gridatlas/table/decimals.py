@@ -210,13 +210,13 @@ class Decimals:
     def or_else(self, others: Decimals) -> Decimals:
         """The column with the numbers of another where it has none."""
         rows = np.flatnonzero(~self.defined & others.defined).tolist()
-        return self.replaced(rows, others[rows].exact())
+        return self.replaced(rows, others[rows])
 
-    def replaced(self, rows: Sequence[int], numbers: Sequence[Decimal | None]) -> Decimals:
+    def replaced(self, rows: Sequence[int], numbers: Iterable[Decimal | None]) -> Decimals:
         """The column with other numbers in some rows."""
         if not rows:
             return self
-        new = Decimals.of(numbers)
+        new = numbers if isinstance(numbers, Decimals) else Decimals.of(numbers)
         floats, places = self.floats.copy(), self.places.copy()
         floats[[*rows]], places[[*rows]] = new.floats, new.places
         odd = np.empty(len(self), object) if self.odd is None else self.odd.copy()

@@ -39,7 +39,8 @@ def read_all(files: Sequence[File]) -> RawTable | None:
         return None
     table = table_of(records, "results of asv")
     settings = ("commit_hash", "benchmark")
-    return replace(table, settings=settings, reported=(*table.reported, *others))
+    reported = (*table.reported, *others)
+    return replace(table, settings=settings, reported=reported, units={"time": "s"})
 
 
 def _records(tree: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -58,7 +59,7 @@ def _records(tree: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         settings = [*product(*(p if isinstance(p, list) else [p] for p in params))] or [()]
         for value, levels in zip(values, settings, strict=False):
             benchmark = f"{name}({', '.join(map(str, levels))})" if levels else name
-            time = f"{value} s" if isinstance(value, Number) and value != "NaN" else ""
+            time = value if isinstance(value, Number) and value != "NaN" else ""
             commit = str(tree["commit_hash"])[:8]
             yield benchmark, {
                 "commit_hash": commit, "benchmark": benchmark, "machine": machine, "time": time,

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
 from gridatlas.model.problems import join_names
 from gridatlas_import.files import File
-from gridatlas_import.json_values import is_rows_by_key, table_of
+from gridatlas_import.json_values import Number, is_rows_by_key, table_of
 from gridatlas_import.paths import guess_name, matched, path_columns, text_columns
 from gridatlas_import.rows import CannotImport, RawTable
 
 ENDINGS = (".json",)
+Row = tuple[tuple[str, ...], Mapping[str, Any]]
+"""The keys that lead to an object, and the object."""
 
 
 def read_all(files: Sequence[File]) -> RawTable | None:
@@ -65,7 +68,12 @@ def read(file: File) -> RawTable:
             return table_of([(f"{name}:[{at}]", row) for at, row in turned], "JSON by columns")
         by_key = {key: value for key, value in tree.items() if is_rows_by_key(value)}
         if is_rows_by_key(tree):
-            return _by_keys(tree, name, "")
+            return _by_keys(_rows(tree), name, "")
+        nested = [] if lists else _nested(tree)
+        if nested and len(nested[0][0]) > 2:
+            table = _by_keys(nested, name, "")
+            note = f"read: {len(nested)} objects with numbers, without lists and objects in them"
+            return replace(table, notes=(*table.notes, note))
         if len(lists) == 1:
             [(where, tree)] = lists.items()
         elif len(lists) > 1:
@@ -78,7 +86,9 @@ def read(file: File) -> RawTable:
             return _columns(tree, name)
         elif len(by_key) == 1:
             [(where, rows)] = by_key.items()
-            return _by_keys(rows, name, f"{where}.")
+            return _by_keys(_rows(rows), name, f"{where}.")
+        elif nested:
+            return _by_keys(nested, name, "")
     if not isinstance(tree, list):
         raise CannotImport(
             f"{name}, a JSON {'object' if isinstance(tree, Mapping) else 'value'} without a list "
@@ -109,20 +119,48 @@ def _turned(tree: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
     return [(at, {name: tree[name][key] for name in tree}) for at, key in enumerate(keys)]
 
 
-def _by_keys(tree: Mapping[str, Any], name: str, where: str) -> RawTable:
-    """An object of rows, or of objects of rows: their keys are a column or several."""
-    rows: list[tuple[tuple[str, ...], Mapping[str, Any]]] = []
+def _rows(tree: Mapping[str, Any]) -> Sequence[Row]:
+    """The rows of an object of rows, or of objects of rows."""
+    found: list[Row] = []
     for key, value in tree.items():
-        if is_rows_by_key(value):
-            rows += [((key, inner), row) for inner, row in value.items()]
-        else:
-            rows.append(((key,), value))
+        inner = value.items() if is_rows_by_key(value) else ()
+        found += [((key, other), row) for other, row in inner] or [((key,), value)]
+    return found
+
+
+def _nested(tree: Mapping[str, Any]) -> list[Row]:
+    """The first objects that have numbers by themselves, where several stand equally deep."""
+    level: list[Row] = [((), tree)]
+    while level:
+        rows = [
+            (keys, {k: v for k, v in row.items() if not isinstance(v, list | Mapping)})
+            for keys, row in level
+            if any(isinstance(value, Number | NoneType) for value in row.values())
+        ]
+        if len(rows) > 1:
+            return [*rows]
+        level = [
+            ((*keys, key), value)
+            for keys, row in level
+            for key, value in row.items()
+            if isinstance(value, Mapping)
+        ]
+    return []
+
+
+def _by_keys(rows: Sequence[Row], name: str, where: str) -> RawTable:
+    """Rows whose keys are a column or several; one key of all says what those below it are."""
     depth = max(len(keys) for keys, _ in rows)
     columns: dict[str, Sequence[str]] = {}
+    above = ""
     for level in range(depth):
         texts = [keys[level] if level < len(keys) else "" for keys, _ in rows]
-        for called, values in _columns_of_keys(texts, level):
+        if depth > 2 and len({*texts}) == 1:
+            above = texts[0]
+            continue
+        for called, values in [(above, texts)] if above else _columns_of_keys(texts, level):
             columns[called if called not in columns else f"{called}_{level + 2}"] = values
+        above = ""
     records = [
         (
             f"{name}:{where}{'.'.join(keys)}",

@@ -16,7 +16,7 @@ from gridatlas_import.rows import RawTable
 ENDINGS = (".md", ".markdown")
 _RULE = re.compile(r"\s*+\|?\s*+:?-+:?\s*+(\|\s*+:?-+:?\s*+)*+\|?\s*")
 _BAR = re.compile(r"(?<!\\)\|")
-_HEADING = re.compile(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*")
 _HTML = re.compile(r"<table[\s>]", re.IGNORECASE)
 _FENCE = re.compile(r"\s*(```|~~~)")
 
@@ -38,7 +38,7 @@ def _titles(above: Sequence[str]) -> tuple[str, ...]:
             continue  # another table, or code
         heading = _HEADING.fullmatch(line)
         if heading or not titles:
-            titles.append(without_marks(heading[1] if heading else line))
+            titles.append(without_marks(heading[2] if heading else line))
         if heading:
             break
     return tuple(titles)
@@ -56,12 +56,13 @@ def _table(lines: Sequence[tuple[int, str]], titles: tuple[str, ...]) -> Printed
         else:
             rows.append([*values, *[""] * len(header)][: len(header)])
             places.append(line)
-    return PrintedTable(rows, places, titles, tuple(reported))
+    return PrintedTable(rows, places, titles, reported=tuple(reported))
 
 
 def _tables(lines: list[str]) -> list[PrintedTable]:
     """The tables of a page in Markdown or HTML, in their order."""
     tables: list[PrintedTable] = []
+    above: list[tuple[int, str]] = []  # headings that the line stands below, with their levels
     at, fenced = 0, False
     while at < len(lines) - 1:
         fenced ^= _FENCE.match(lines[at]) is not None
@@ -80,7 +81,8 @@ def _tables(lines: list[str]) -> list[PrintedTable]:
                 rows.append((at + 1, lines[at]))
                 at += 1
             if len(rows) > 1:
-                tables.append(_table(rows, titles))
+                section = tuple(text for level, text in above[:-1] if level > 1)
+                tables.append(replace(_table(rows, titles), section=section))
         elif _HTML.search(lines[at]):
             end = next((to for to in range(at, len(lines)) if "</table" in lines[to].lower()), at)
             found = tables_of("\n".join(lines[at : end + 1]), at + 1)
@@ -89,6 +91,10 @@ def _tables(lines: list[str]) -> list[PrintedTable]:
             ]
             at = end + 1
         else:
+            heading = _HEADING.fullmatch(lines[at])
+            if heading:
+                above = [outer for outer in above if outer[0] < len(heading[1])]
+                above.append((len(heading[1]), without_marks(heading[2])))
             at += 1
     return tables
 

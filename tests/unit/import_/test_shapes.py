@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from gridatlas.cli.main import main
 from gridatlas_import.frames import table_of_frame
-from gridatlas_import.markup import without_tags
+from gridatlas_import.markup import without_marks, without_tags
+from gridatlas_import.quantities import holds_number, spelled
 
 BOARD = """\
 model,Avg. WER,RTFx,Size (B),License,Cafe WER,Office WER,Street WER,Car WER
@@ -98,6 +99,24 @@ small,one,0.51
 large,one,0.61
 ,two,0.62
 """
+VARIANTS = """\
+### Write and read speed
+
+| Crate | Write | Read | Peek | Size |
+|---|--:|--:|--:|--:|
+| one | *443.14 µs\\** *418.68 µs\\** | 3.16 ms | 59.9 µs | 804955 |
+| two | 513.6 us | 2.16 ms | † | 1045784 |
+| three | 140.9 µs | *1.5 ms\\** | 49.9 µs | 703710 |
+"""
+TREE = json.dumps({"host": "a", "sets": {
+    name: {"crates": {
+        crate: {"benches": {
+            "write": {"Nanos": {"primary": at + 40.5, "variants": {}}},
+            "read": {"Nanos": {"primary": None if at == 1 else at + 20.5, "variants": {"a": 1.5}}},
+            "size": {"Bytes": {"primary": at * 100, "variants": {}}},
+        }} for at, crate in enumerate(("one", "two"))
+    }} for name in ("log", "mesh")
+}})  # fmt: skip
 
 
 def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any]:
@@ -153,6 +172,27 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("tasks.md", "| Task/Metric | a-7b | b-7b | c-7b |\n|-|-|-|-|\n" + "".join(
             f"| t{at}/acc | 0.{at}1 | 0.{at}2 | 0.{at}3 |\n" for at in range(1, 9))
          + "| Average | 0.45 | 0.55 | 0.65 |\n", {"cells": 24}),
+        ("speeds.md", VARIANTS,
+         {"x": "columns", "y": "Crate", "columns": ["Write", "Read", "Peek"], "unit": "µs",
+          "better": "lower", "name": "Time"}),
+        ("tree.json", TREE,
+         {"x": "sets", "y": "crates", "facets": ["benches"], "metric": "primary", "unit": "ns",
+          "better": "lower", "cells": 6}),
+        ("units.csv", "bench,threads,value,unit\nsort,1,1500,us\nsort,2,0.9,ms\n"
+         "scan,1,300,us\nscan,2,170,us\n",
+         {"metric": "value", "unit": "µs", "better": "lower", "name": "Time"}),
+        ("packers.md", "| Packer | Ratio | Compression | Decompression |\n|-|-|-|-|\n" + "".join(
+            f"| p{at} | {at}.1 | {at * 70} MB/s | {at * 390} MB/s |\n" for at in range(1, 6)),
+         {"columns": ["Compression", "Decompression"], "y": "Packer", "unit": "MB/s"}),
+        ("devices.md", "TFLOPS\n\n| machine | fp32 | fp64 | tf32 |\n|-|-|-|-|\n" + "".join(
+            f"| d{at} | {at}1.5 | {at}0.52 | {at}4.9 |\n" for at in range(1, 5)),
+         {"unit": "TFLOPS", "name": "Throughput", "better": "higher"}),
+        ("libraries.md", "| Library | compact (ms) | pretty (ms) |\n|-|-|-|\n"
+         "| one | 0.01 | 0.02 |\n| two | 0.13 | 0.54 |\n",
+         {"roles": {"Library": "choice", "columns": "condition"}}),
+        ("task_names.md", "| Task Name | Kim | Lee | Max |\n|-|-|-|-|\n" + "".join(
+            f"| t{at} | {40 + at}.5 | {30 + at}.5 | {50 + at}.5 |\n" for at in range(4)),
+         {"roles": {"Task Name": "block", "columns": "choice"}}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -256,6 +296,97 @@ def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
 )
 def test_cells_lose_what_only_decorates(text: str, expected: str) -> None:
     assert without_tags(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*1.5 ms\\**", "1.5 ms"),
+        ("*4.1 µs\\** *3.5 µs\\**", "4.1 µs* 3.5 µs"),
+        ("`a` **b** _c_", "a b c"),
+        ("snake\\_case\\_name", "snake_case_name"),
+        ("\\#Tasks", "#Tasks"),
+    ],
+)
+def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
+    assert without_marks(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("TFlops", "TFLOPS"),
+        ("TFLops", "TFLOPS"),
+        ("GFLOP/s", "GFLOPS"),
+        ("kflops", "kFLOPS"),
+        ("tflop/s", "TFLOPS"),
+        ("us", "µs"),
+        ("tokens/sec", "t/s"),
+        ("MB/s", "MB/s"),
+    ],
+)
+def test_units_have_one_spelling(given: str, expected: str) -> None:
+    assert spelled(given) == expected
+    assert holds_number(f"3.5 {given}")
+
+
+def test_a_cell_with_several_values_is_a_gap_with_its_words(tmp_path: Path) -> None:
+    (tmp_path / "t.md").write_text(VARIANTS, "utf-8")
+    command = ["import", str(tmp_path / "t.md"), "--yes", "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    cells = (tmp_path / "data/t/cells.csv").read_text("utf-8")
+    assert "one,Write,,“443.14 µs* 418.68 µs” in the source" in cells
+
+
+def test_a_row_with_a_number_in_its_first_column_alone_is_no_title(tmp_path: Path) -> None:
+    rows = "".join(f"0.{at}5,,,m{at % 2},t{at // 2}\n" for at in range(4))
+    answer = proposed(tmp_path, "t.csv", f"acc,more,other,model,task\n{rows}")
+    assert (answer["metric"], answer["cells"]) == ("acc", 4)
+
+
+SWEEP = "lr,bs,acc\n1,1,0.5\n1,2,0.6\n2,1,0.7\n2,2,0.8\n"
+
+
+def test_what_has_no_table_in_a_folder_is_not_read_and_told(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# A sweep\n", "utf-8")
+    (tmp_path / "best.json").write_text('{"lr": 2, "bs": 2}', "utf-8")
+    (tmp_path / "names.tsv").write_text("who\twhere\na\tb\n", "utf-8")
+    proposed(tmp_path, "t.csv", SWEEP)
+    result = CliRunner().invoke(main, ["import", str(tmp_path), "--dry-run"])
+    assert "= 4 cells" in result.output
+    assert "not read: README.md: no table of results (README.md, which has no table)" in (
+        result.output
+    )
+    assert "not read: best.json: no table of results (best.json, a JSON object" in result.output
+    assert "not read: names.tsv: 1 row of text table, tabs between values, without numbers" in (
+        result.output
+    )
+
+
+def test_a_folder_with_several_kinds_of_tables_says_what_each_is(tmp_path: Path) -> None:
+    proposed(tmp_path, "t.csv", SWEEP)
+    proposed(tmp_path, "u.csv", SWEEP)
+    proposed(tmp_path, "r.json", json.dumps([{"lr": 1, "bs": 1, "acc": 0.5}]))
+    result = CliRunner().invoke(main, ["import", str(tmp_path), "--dry-run"])
+    assert result.exit_code == 2
+    assert result.output == (
+        "Error: nothing was imported\n"
+        f"  found:    {tmp_path}, a folder with files of several kinds: r.json: 1 row of JSON; "
+        "t.csv, u.csv: 8 rows of 2 files, text table, commas between values\n"
+        "  expected: a folder in which files of one kind have tables of results\n"
+        f"  fix:      name the files, such as {tmp_path}/*.json\n"
+    )
+
+
+def test_tables_to_choose_from_are_told_with_the_parts_they_stand_in(tmp_path: Path) -> None:
+    text = "# Page\n" + "".join(
+        f"## {part}\n### Times\n| {head} | a | b |\n|-|-|-|\n| x | 1 | 2 |\n| y | 3 | 4 |\n"
+        for part, head in (("log", "Crate"), ("mesh", "Name"))
+    )
+    refused = proposed(tmp_path, "t.md", text)["refused"]
+    assert "1 (log > Times; 2 rows" in refused
+    assert "2 (mesh > Times; 2 rows" in refused
 
 
 def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) -> None:
