@@ -12,6 +12,7 @@ import numpy as np
 from gridatlas.model.study import Levels, Point, Study
 from gridatlas.table.coded import Bools
 from gridatlas.table.decimals import Floats, Int8
+from gridatlas.table.differences import Difference
 from gridatlas.table.items import Basis
 from gridatlas.table.study_table import Grid
 
@@ -195,6 +196,10 @@ class Uncertainty:
     def at(self, levels: Levels) -> GridUncertainty:
         """What is known of the grid at these levels."""
         return self.grids[key_of_levels(levels)]
+
+    def of_difference(self, difference: Difference) -> DifferenceUncertainty:
+        """What is known of a difference."""
+        return self.differences[key_of_levels(difference.first.levels, difference.second.levels)]
 
 
 def key_of_levels(*levels: Levels) -> str:

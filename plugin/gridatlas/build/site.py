@@ -324,6 +324,9 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     explore = (folder / "explore.js").read_text("utf-8")
     rules = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
     # Why a rule is there, its readers needn't load.
-    files[STYLESHEET] = re.sub(r"\s*/\*.*?\*/", "", rules, flags=re.DOTALL).lstrip()
+    rules = re.sub(r"\s*/\*.*?\*/", "", rules, flags=re.DOTALL).lstrip()
+    # Lengths are in Material's rem, 20 px; those of other themes are 10 to 16.
+    lengths = re.sub(r"(?<![\w.-])(-?[\d.]+)rem\b", r"calc(\1*var(--ga-rem,20px))", rules)
+    files[STYLESHEET] = f":root:has(.md-container){{--ga-rem:1rem}}\n{lengths}"
     files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
     return files
