@@ -110,6 +110,13 @@ def test_a_page_for_frames_is_whole(atlas: Build, study: str, grid: str) -> None
     assert own == of_page or own.startswith(f"{name_of(grid).replace(' | ', ', ')}: ")
 
 
+def test_lengths_are_those_of_material_in_themes_with_another_rem(atlas: Build) -> None:
+    rules = (atlas.site / "assets/gridatlas/gridatlas.css").read_text("utf-8")
+    assert re.findall(r"[\d.]+rem\b", rules) == ["1rem"]
+    assert ":root:has(.md-container){--ga-rem:1rem}" in rules
+    assert rules.count("calc(0.65*var(--ga-rem,20px))") > 10
+
+
 @every_grid
 def test_a_page_for_frames_is_light(atlas: Build, study: str, grid: str) -> None:
     """The page as it is; all of it, with stylesheet and script, as it is sent."""
