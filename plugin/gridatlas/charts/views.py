@@ -116,7 +116,7 @@ def grids_view(
     heatmaps = of_one_size(_with_large(maps, grids))
     return View(
         heatmaps,
-        caption(assessment.study, grids, heatmaps, kind, tests, named),
+        caption(assessment.study, grids, heatmaps, kind, tests, named, shows_of(answer)),
         tuple(
             _compared(grid, beside) if shown else _subtitle(assessment, grid)
             for grid, beside in zip(grids, shown or grids, strict=True)
@@ -143,9 +143,14 @@ def differences_view(
     heatmaps = of_one_size(_with_large(maps, [difference.second for difference in shown]))
     return View(
         heatmaps,
-        caption(assessment.study, shown, heatmaps, "difference", tests, named),
+        caption(assessment.study, shown, heatmaps, "difference", tests, named, shows_of(answer)),
         tuple(_difference_subtitle(assessment, difference) for difference in shown),
     )
+
+
+def shows_of(answer: Answer | None) -> str:
+    """The difference that would probably have been found; empty where one was, or none is known."""
+    return answer.shows if answer and answer.grade == "not-shown" else ""
 
 
 def _with_large(maps: Sequence[Heatmap], grids: Sequence[Grid]) -> list[Heatmap]:

@@ -73,6 +73,20 @@ def test_a_caption_of_values_says_what_was_tested(
     assert all(mark.faded == fades for heatmap in view.heatmaps for mark in heatmap.marks)
 
 
+@pytest.mark.parametrize(
+    ("cells", "grade", "shows"),
+    [(NULL, "not-shown", True), (NULL, "untestable", False), (UNKNOWN, "not-shown", False)],
+)
+def test_where_all_is_faded_a_caption_says_what_would_have_been_found(
+    tmp_path: Path, cells: str, grade: str, shows: bool
+) -> None:
+    answer = Answer("No effect of rate shown", (), grade, 0.4, "", shows="3 points")  # type: ignore[arg-type]
+    caption = view_of(study(tmp_path, cells), answer).caption
+    sentence = "beyond chance. One of 3 points or more, between means, would probably have been."
+    assert (sentence in caption) == shows
+    assert ("3 points" in caption) == shows
+
+
 def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path: Path) -> None:
     head = STUDY.replace("facets: [task]\nroles: {task: block}\n", "")
     few = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 60, 62, 10, 11, 12), 1))
