@@ -169,9 +169,9 @@ def test_grids_of_a_study_share_their_scale(folder: Path) -> None:
     assert [figure_name(figure) for figure in alone] == ["Small | before", "Large | before"]
     for figure in (*alone, *_figures(folder, *both, "scale: shared")):
         assert re.fullmatch(
-            r"Accuracy in %\. Faded: no difference here is shown to be beyond chance\. One of [\d.]+ "
-            r"points or more, between means, would probably have been\. Across: learning rate\. "
-            r"Up: batch size\.",
+            r"Accuracy in %\. Faded: no difference here is shown to be beyond chance\. "
+            r"One of [\d.]+ points or more, between means, would probably have been\. "
+            r"Across: learning rate\. Up: batch size\.",
             text_of(figure.figcaption),
         )
         texts = [text_of(text) for text in figure.select("svg text")]
@@ -489,7 +489,8 @@ ERRORS = {
         "remove the line, or write a fence for each metric",
     ),
     "unknown plot": (
-        ["plain", "as: dot"], 2, "as: dot", "dots, profile, forest, sweep, ratios, seeds, delta or studies",
+        ["plain", "as: dot"], 2, "as: dot",
+        "dots, profile, forest, sweep, ratios, seeds, delta or studies",
         "write `as: dots`",
     ),
     "list with another option": (

@@ -45,6 +45,9 @@ def caption(
     found = [*_colours(study, shown, heatmaps, kind)]
     found += _chance(study, shown, heatmaps, tests, [*named], shows)
     found += _marks(shown, heatmaps)
+    if any(heatmap.x_course for heatmap in heatmaps):
+        mean = "geometric mean" if heatmaps[0].scale.log else "mean"
+        found.append(f"Lines: {mean} of each column (up is more) and of each row (right is more).")
     found += dict.fromkeys(heatmap.note for heatmap in heatmaps if heatmap.note)
     across = f"Across: {inline(study.x.title)}."
     if study.second:

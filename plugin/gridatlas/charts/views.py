@@ -35,6 +35,7 @@ from gridatlas.charts.draw import (
     draw_difference,
     ends_of,
     key_of,
+    level_courses,
     level_means,
     measure_of,
     middle_of,
@@ -186,6 +187,8 @@ def as_thumbnail(heatmap: Heatmap) -> Heatmap:
         **_no_rows(True),
         x_means=(),
         x_asserted=(),
+        x_course=(),
+        y_course=(),
     )
 
 
@@ -250,12 +253,12 @@ def _grid_map(
     winners = {level for _, level, _ in tuned_levels(study, named)}
     if winners & {level.label for level in grid.names} and len(best) == 1:
         boxes += tuple(_box(heatmap, mark) for mark in marks if mark.best)
-    x_means, y_means = level_means(
-        assessment, unrounded(grid).floats, grid.columns.value, kind, middle
-    )
+    floats, values = unrounded(grid).floats, grid.columns.value
+    x_means, y_means = level_means(assessment, floats, values, kind, middle)
+    courses = ((), ()) if heatmap.printed else level_courses(assessment, floats, values, kind)
     return replace(
         heatmap, marks=tuple(marks), outlined=boxes, x_asserted=at_x, y_asserted=at_y,
-        x_means=x_means, y_means=y_means,
+        x_means=x_means, y_means=y_means, x_course=courses[0], y_course=courses[1],
     )  # fmt: skip
 
 
