@@ -45,7 +45,7 @@ from gridatlas.table.coded import Coded
 from gridatlas.table.decimals import Decimals, Floats
 from gridatlas.table.differences import Difference, differences
 from gridatlas.table.study_table import Grid
-from gridatlas.table.summary import summarise
+from gridatlas.table.summary import summarise, unrounded
 
 Kind = Literal["values", "means", "difference"]
 """What colours stand for: values, distances from each grid's mean, or differences of grids."""
@@ -326,11 +326,9 @@ MEANS_UP_TO = 12
 Course = tuple[float | None, ...]
 
 
-def level_courses(
-    assessment: Assessment, floats: Floats, values: Decimals, kind: Kind
-) -> tuple[Course, Course]:
-    """The same means as `Heatmap.x_course` and `y_course` have them."""
-    cells = _cells(assessment, floats, values, kind)
+def level_courses(assessment: Assessment, grid: Grid, kind: Kind) -> tuple[Course, Course]:
+    """The same means of a grid as `Heatmap.x_course` and `y_course` have them."""
+    cells = _cells(assessment, unrounded(grid).floats, grid.columns.value, kind)
     means = [cells.mean(axis=axis) for axis in (0, 1)]
     every = np.concatenate(means)
     if min(cells.shape) < 2 or np.isfinite(every).sum() < 2 or np.nanmin(every) == np.nanmax(every):

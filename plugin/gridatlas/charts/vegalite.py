@@ -392,13 +392,15 @@ def _courses(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] |
         [None if mean is None else COURSE_GAP + mean * COURSE for mean in means]
         for means in (heatmap.x_course, heatmap.y_course)
     ]
-    right = width * len(heatmap.x_labels)
+    right, foot = width * len(heatmap.x_labels), height * len(heatmap.y_labels)
+    # A block stands for several levels.
+    across, down = (size / max(1, len(of)) for size, of in zip((right, foot), far, strict=True))
     above = [
-        {"left": (at + 0.5) * width, "top": None if up is None else -up, "at": at}
+        {"left": (at + 0.5) * across, "top": None if up is None else -up, "at": at}
         for at, up in enumerate(far[0])
     ]
     beside = [
-        {"left": None if out is None else right + out, "top": (at + 0.5) * height, "at": at}
+        {"left": None if out is None else right + out, "top": (at + 0.5) * down, "at": at}
         for at, out in enumerate(far[1])
     ]
     look = {"type": "line", "aria": False, "stroke": TEXT, "strokeWidth": 1.2,

@@ -226,7 +226,9 @@ def _grid_map(
     if blocks is not None:
         with_best = {block_at(study, blocks, point) for point in best}
         note = _blocks_note(grid) if best else ""
-        return draw_blocks(subject, blocks, blocks_of(grid, blocks), with_best, note)
+        drawn = draw_blocks(subject, blocks, blocks_of(grid, blocks), with_best, note)
+        courses = level_courses(assessment, grid, kind)
+        return replace(drawn, x_course=courses[0], y_course=courses[1])
     heatmap = draw_cells(subject, shown_of(grid))
     corners = _corners(grid) if heatmap.printed else {}
     if beside is not grid:
@@ -255,7 +257,7 @@ def _grid_map(
         boxes += tuple(_box(heatmap, mark) for mark in marks if mark.best)
     floats, values = unrounded(grid).floats, grid.columns.value
     x_means, y_means = level_means(assessment, floats, values, kind, middle)
-    courses = ((), ()) if heatmap.printed else level_courses(assessment, floats, values, kind)
+    courses = ((), ()) if heatmap.printed else level_courses(assessment, grid, kind)
     return replace(
         heatmap, marks=tuple(marks), outlined=boxes, x_asserted=at_x, y_asserted=at_y,
         x_means=x_means, y_means=y_means, x_course=courses[0], y_course=courses[1],
