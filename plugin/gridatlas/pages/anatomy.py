@@ -87,7 +87,7 @@ class Anatomy:
             "placed": {place: self._placed(place) for place in get_args(Place) if place != "main"},
             "folded": self.folded,
             "differences": self.found,
-            "compared": bool(self.found),
+            "compared": any(row.key == "differences" for row in self.leading),
             "board": self.board,
         }
 
@@ -148,16 +148,14 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     """The levels of a facet against each other; the grids themselves are folded."""
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     found = differences(assessment.results, facet, grids)
+    main = main_pictures(assessment, grids, facet.id, facet)
+    if any(figure.plot and figure.plot.BEFORE_VALUES for row in main for figure in row.figures):
+        return Anatomy((values_row(assessment, grids, facet.id),), found=found, main=main)
     ahead = answering(assessment, grids, facet.id, facet) if found else ()
     leading = _changes(assessment, found, facet.id) if found else level_rows(assessment, facet)
     again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
     folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
-    return Anatomy(
-        (*ahead, *leading),
-        folded=folded,
-        found=found,
-        main=main_pictures(assessment, grids, facet.id, facet),
-    )
+    return Anatomy((*ahead, *leading), folded=folded, found=found, main=main)
 
 
 def study_anatomy(assessment: Assessment) -> Anatomy:

@@ -408,7 +408,7 @@ def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
 
 def _with_ids(figure: Figure, target: _Target) -> tuple[str, str]:
     """The id of a figure and its drawing; only the first one of a grid on a page has cells' ids."""
-    svg, grid = target.drawings[figure.chart].svg, figure.grid
+    svg, grid = target.drawings[figure.chart].svg, None if figure.plot else figure.grid
     figure_id = figure_anchor(grid) if grid and not figure.before else ""
     if figure_id in target.seen:
         figure_id = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import answering, facet_anatomy, main_pictures, study_anatomy
 from gridatlas.pages.heatmaps import figures_of
+from gridatlas.pages.multiples import thumbnails
 from gridatlas.pages.render import Templates
 
 GOLDEN = Path(__file__).parents[2] / "golden/projects"
@@ -154,6 +156,17 @@ def test_all_surfaces_have_the_picture(dropout: Assessment) -> None:
     assert (figure.chart, figure.grid) == (plot, grid)
     page = Templates(None, frozenset(), (), SiteAddress())
     assert "● highest seen" in page.fence(row, "p.md", draw([plot]), set())
+    [thumbnail] = thumbnails(dropout).figures
+    assert thumbnail.chart == replace(plot, domain=(67.5, 73.1))
+    spec = thumbnail.chart.specification()
+    assert [layer["name"] for layer in spec["layer"]] == ["lines", "points"]
+
+
+def test_thumbnails_of_lines_have_one_scale() -> None:
+    depth = golden("one-axis", "depth")
+    row = thumbnails(depth)
+    assert {figure.chart.domain for figure in row.figures} == {(2.919, 3.926)}  # type: ignore[attr-defined]
+    assert len({figure.chart.lines for figure in row.figures}) == len(row.figures) == 2  # type: ignore[attr-defined]
 
 
 def test_plots_of_two_axes_stay_below_their_heatmaps() -> None:
@@ -219,6 +232,10 @@ def test_times_that_were_repeated_have_intervals_and_no_ratios() -> None:
 def test_ratios_lead_where_cards_are_compared() -> None:
     assessment = golden("shapes", "times")
     assert study_anatomy(assessment).context["main"] == ["ratios"]
+    compared = facet_anatomy(assessment, assessment.study.facet("gpu")).context
+    # The times themselves follow, on one log scale: no differences of each pair.
+    assert (compared["main"], compared["leading"]) == (["ratios"], ["grids"])
+    assert not compared["compared"]
     assert caption(assessment, "ratios", assessment.study.facet("gpu")) == (
         "Speed relative to Card A in the same cell: to the right is faster. Tick: one of 12 cells. "
         "Dot: geometric mean, at the right with the range. One log scale. Card C has 10 cells."

@@ -82,6 +82,8 @@ class Plot(Picture):
     """Its place among all kinds."""
     OF_FACET: ClassVar[bool] = False
     """Whether it compares the levels of a facet, which a fence then names."""
+    BEFORE_VALUES: ClassVar[bool] = False
+    """Whether it shows all that differences of grids would: below it are the values."""
 
     @classmethod
     def place(cls, study: Study) -> Place:

@@ -31,7 +31,7 @@ from gridatlas.model.study import Factor
 from gridatlas.table.decimals import Floats
 from gridatlas.table.study_table import Grid
 
-ROW, WIDTH, TICK = 28, 300, 7
+ROW, WIDTH, TICK = 28, 240, 7
 """Pixels of a row from top to bottom, of the axis of ratios, and of half a tick."""
 MOST_LEVELS = 20
 """Levels up to which they have rows."""
@@ -73,6 +73,7 @@ class Ratios(Plot):
 
     KIND, PLACE, ORDER = "ratios", "main", 5
     OF_FACET = True
+    BEFORE_VALUES = True
 
     title: str
     description: str

@@ -31,7 +31,7 @@ from gridatlas.model.study import Factor, Level, Study, inline
 from gridatlas.table.decimals import Floats
 from gridatlas.table.study_table import Grid
 
-ROW, GAP, WIDTH, BAR = 20, 14, 380, 7
+ROW, GAP, WIDTH, BAR = 20, 14, 330, 7
 """Pixels of a row, between groups of rows, of the axis of values, and of half a mean's bar."""
 MOST_GROUPS, MOST_LEVELS = 8, 5
 """Groups up to which each has rows, and levels up to which they are rows."""

@@ -40,6 +40,10 @@ from gridatlas.table.summary import best_points
 
 WIDTH, HEIGHT = 400, 210
 """Pixels of both axes."""
+THUMBNAIL = 120, 64
+"""Pixels of both axes of a thumbnail."""
+BEST = 70
+"""Square pixels of the best value's dot."""
 MOST_LINES = 12
 """Grids up to which they share a picture."""
 PRINTED_UP_TO = 12
@@ -100,6 +104,8 @@ class Sweep(Plot):
         scope: What the intervals hold for.
         better: Which end is the best; empty without one.
         extreme: What the best value is called.
+        domain: The values at both ends of a thumbnail, which has neither texts nor axes; None for
+            the picture itself, whose own values decide.
     """
 
     KIND, PLACE, ORDER = "sweep", "main", 4
@@ -116,6 +122,7 @@ class Sweep(Plot):
     better: str
     extreme: str
     decimals: int
+    domain: tuple[float, float] | None = None
 
     @classmethod
     def of(
@@ -198,8 +205,21 @@ class Sweep(Plot):
 
     def expected(self) -> Expected:
         """A point for each value, where there is room."""
-        number = sum(len(line.points) for line in self.lines)
-        return {"point": ("points", number if len(self.levels) <= MARKED_UP_TO else 0)}
+        points = [point for line in self.lines for point in line.points]
+        if self.domain:
+            points = [point for point in points if point.look == "best"]
+        return {"point": ("points", len(points) if len(self.levels) <= MARKED_UP_TO else 0)}
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+        values = [point.value for line in self.lines for point in line.points]
+        return min(values), max(values)
+
+    @property
+    def has_best(self) -> bool:
+        """Whether one value is marked as the best seen."""
+        return "best" in self.looks()
 
     def looks(self) -> list[Look]:
         """How points look in it, for a caption."""
@@ -353,6 +373,8 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
     data |= names_at_ends([end[:3] for end in ends], [end[3] for end in ends], WIDTH, HEIGHT)
     data["levels"] = _ticks(plot)
     data["axis"] = [{"left": WIDTH / 2, "text": drawable_text(plot.x_title, TITLE_LIMIT)}]
+    if plot.domain:
+        return _thumbnail(spec, data, plot)
     spec = filled_in(spec, data)
     for layer in spec["layer"]:
         y = layer["encoding"].get("y", {})
@@ -362,13 +384,30 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
     return spec
 
 
+def _thumbnail(
+    spec: dict[str, Any], data: dict[str, list[dict[str, Any]]], plot: Sweep
+) -> dict[str, Any]:
+    """The lines and the best values alone, in small."""
+    across, down = THUMBNAIL
+    spec |= {"width": across, "height": down}
+    kept: dict[str, list[dict[str, Any]]] = {}
+    for name in ("lines", "points"):
+        rows = [row for row in data[name] if name == "lines" or row["size"] == BEST]
+        kept[name] = [row | {"left": row["left"] * across / WIDTH} for row in rows]
+    spec = filled_in(spec, kept)
+    for layer in spec["layer"]:
+        layer["encoding"]["y"] |= {"title": None, "axis": None}
+        layer["encoding"]["y"]["scale"]["domain"] = [*padded(plot.domain or (), 0.08)]
+    return spec
+
+
 def _dot(point: SweepPoint, colour: str) -> dict[str, Any]:
     """Full where it is the best or nothing is tested, open where it may be, grey where it isn't."""
     fill = {"may-be-best": PAGE["light"], "worse": REST}.get(point.look, colour)
     return {
         "fill": fill,
         "edge": REST if point.look == "worse" else colour,
-        "size": 70 if point.look == "best" else 40,
+        "size": BEST if point.look == "best" else 40,
     }
 
 
