@@ -8,7 +8,7 @@ from dataclasses import replace
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.draw import colours_of
+from gridatlas.charts.draw import colours_of, drawn_values
 from gridatlas.charts.findings import assertions_named, tuned_levels
 from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view
@@ -151,13 +151,13 @@ def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureR
 
 
 def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
-    """The figures of a row as lines on one scale; empty where the data's shape is another."""
+    """The figures of a row as lines on the study's scale; empty where its shape is another."""
     grids = [figure.grid for figure in row.figures]
     plots = [plot for grid in grids if grid for plot in Sweep.of(assessment, [grid])]
     if len(plots) < len(grids):
         return ()
-    ends = [end for plot in plots for end in plot.reach]
-    domain = min(ends), max(ends)
+    values = [of for grid in assessment.results.grids.values() for of in drawn_values(grid)]
+    domain = min(values), max(values)
     return tuple(
         replace(
             figure,

@@ -19,6 +19,7 @@ from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.kinds import CannotShow, all_plots, main_plots
 from gridatlas.charts.kinds.ratios import MOST_TICKS, Ratios, _marked
 from gridatlas.charts.kinds.seeds import Seeds
+from gridatlas.charts.kinds.seeds import _ticks as seed_ticks
 from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.pool import draw
 from gridatlas.charts.render import draw_one
@@ -165,7 +166,8 @@ def test_all_surfaces_have_the_picture(dropout: Assessment) -> None:
 def test_thumbnails_of_lines_have_one_scale() -> None:
     depth = golden("one-axis", "depth")
     row = thumbnails(depth)
-    assert {figure.chart.domain for figure in row.figures} == {(2.919, 3.926)}  # type: ignore[attr-defined]
+    levels = [*row.figures, *thumbnails(depth, "width/256").figures]
+    assert {figure.chart.domain for figure in levels} == {(2.919, 3.926)}  # type: ignore[attr-defined]
     assert len({figure.chart.lines for figure in row.figures}) == len(row.figures) == 2  # type: ignore[attr-defined]
 
 
@@ -289,6 +291,22 @@ def test_seeds_are_grouped_by_another_facet_over_the_cells_that_all_have(tmp_pat
     assert plot.columns == ("Heat", "Kind", "Mean", "1", "2")
     with pytest.raises(CannotShow, match="without a baseline or repeats"):
         Seeds.asked(demo, (), demo.study.facet("heat"))
+
+
+def test_an_axis_ends_where_the_metric_does() -> None:
+    assessment = golden("seeds", "methods")
+    [plot] = Seeds.of(assessment, (), assessment.study.facet("setting"))
+    near = replace(plot, rows=tuple(replace(row, values=(90.0, 99.0)) for row in plot.rows))
+    ticks = [layer["encoding"]["x"]["axis"]["values"] for layer in near.specification()["layer"]
+             if layer["name"] == "dots"]  # fmt: skip
+    assert ticks == [[90.0, 92.0, 94.0, 96.0, 98.0, 100.0]]
+
+
+@given(st.floats(-1e3, 1e3), st.floats(0.1, 1e6))
+def test_ticks_are_few_and_lie_between_the_ends(low: float, span: float) -> None:
+    found = seed_ticks(low, low + span)
+    assert 2 <= len(found) <= 7
+    assert low - 1e-6 * span - 1e-3 <= found[0] < found[-1] <= low + span * (1 + 1e-6) + 1e-3
 
 
 @pytest.mark.parametrize(

@@ -247,7 +247,7 @@ def ratios_specification(plot: Ratios) -> dict[str, Any]:
         prefix = "bold-" if row.best else ""
         colour = INK if row.reference else ACCENT if row.best else REST
         look = {"colour": colour, "fill": colour, "size": 60}
-        ends = {"top": at["top"] - TICK, "bottom": at["top"] + TICK, "width": 1, "opacity": 0.6}
+        ends = {"top": at["top"] - TICK, "bottom": at["top"] + TICK, "width": 1, "opacity": 0.45}
         if not row.reference:
             data["ticks"] += [{**look, **ends, "value": ratio} for ratio in row.ratios]
         data["dots"].append({**look, **at, "value": row.mean})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -72,6 +73,7 @@ class Seeds(Plot):
         repeats: Their names.
         cells: How many cells a mean is over, at least and at most.
         better: Which values are better.
+        ends: The lowest and the highest value that the metric can have; infinite without one.
     """
 
     KIND, PLACE, ORDER = "seeds", "main", 6
@@ -87,6 +89,7 @@ class Seeds(Plot):
     cells: tuple[int, int]
     better: str
     decimals: int
+    ends: tuple[float, float]
     rows: tuple[SeedRow, ...]
 
     @classmethod
@@ -194,6 +197,7 @@ def _seeds(assessment: Assessment, facet: Factor, repeat: Factor) -> Seeds | Non
             rows.append(_row(study, at.label if at else "", level, means, place, repeat))
     if not rows:
         return None
+    bounds = study.metric.range or (-math.inf, math.inf)
     what = f"mean {study.metric.name} by {inline(facet.label)}, per {inline(repeat.label)}"
     title = f"{study.title}: {what}"
     return Seeds(
@@ -207,6 +211,7 @@ def _seeds(assessment: Assessment, facet: Factor, repeat: Factor) -> Seeds | Non
         cells=(min(cells), max(cells)),
         better=study.metric.better or "",
         decimals=mean_decimals(study),
+        ends=(float(bounds[0]), float(bounds[1])),
         rows=tuple(rows),
     )
 
@@ -280,6 +285,7 @@ def seeds_specification(plot: Seeds) -> dict[str, Any]:
         if x.get("field") in ("value", "low"):
             x["title"] = drawable_text(plot.x_title, TITLE_LIMIT)
             x["scale"]["domain"] = list(domain)
+            x["axis"]["values"] = _ticks(max(domain[0], plot.ends[0]), min(domain[1], plot.ends[1]))
         elif layer["name"] == "rows":
             left = -label_width(row.group for row in plot.rows) - 12
             layer["encoding"]["x"] = {"value": left}
@@ -294,3 +300,11 @@ def _domain(plot: Seeds) -> tuple[float, float]:
         share = min(text / WIDTH, 0.6)
         high = max(high, low + (max(row.values) - low) / (1 - share))
     return low, high
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round values between two, at most seven: none that the metric can't have."""
+    ten = 10.0 ** math.floor(math.log10((high - low) / 6))
+    step = next(ten * of for of in (1, 2, 5, 10) if (high - low) / (ten * of) <= 6)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{at * step:.9g}") for at in range(first, last + 1)]

@@ -211,12 +211,6 @@ class Sweep(Plot):
         return {"point": ("points", len(points) if len(self.levels) <= MARKED_UP_TO else 0)}
 
     @property
-    def reach(self) -> tuple[float, float]:
-        """The lowest and the highest value."""
-        values = [point.value for line in self.lines for point in line.points]
-        return min(values), max(values)
-
-    @property
     def has_best(self) -> bool:
         """Whether one value is marked as the best seen."""
         return "best" in self.looks()
