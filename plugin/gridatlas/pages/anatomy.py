@@ -149,7 +149,7 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     found = differences(assessment.results, facet, grids)
     main = main_pictures(assessment, grids, facet.id, facet)
-    if any(figure.plot and figure.plot.BEFORE_VALUES for row in main for figure in row.figures):
+    if any(figure.plot and figure.plot.before_values for row in main for figure in row.figures):
         return Anatomy((values_row(assessment, grids, facet.id),), found=found, main=main)
     ahead = answering(assessment, grids, facet.id, facet) if found else ()
     leading = _changes(assessment, found, facet.id) if found else level_rows(assessment, facet)

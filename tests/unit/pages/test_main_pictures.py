@@ -177,6 +177,28 @@ def test_plots_of_two_axes_stay_below_their_heatmaps() -> None:
     assert {kind.place(assessment.study) for kind in all_plots().values()} >= {"main", "settings"}
 
 
+def test_of_tuned_methods_a_line_has_the_best_at_each_level() -> None:
+    loss = golden("shapes", "loss")
+    facet = loss.study.facet("optimizer")
+    grids = tuple(loss.results.grids.values())
+    [plot] = Sweep.of(loss, grids, facet)
+    for line, grid in zip(plot.lines, grids, strict=True):
+        for point in line.points:
+            key = next(of.key for of in loss.study.x.levels if of.label == plot.levels[point.place])
+            values = [cell.value for x, _, cell in grid.points() if x.key == key and cell.value]
+            assert point.value == float(min(values))
+        assert [point.value for point in line.points if point.look == "best"] == [
+            min(point.value for point in line.points)
+        ]
+    assert caption(loss, "sweep", facet) == (
+        "Best Validation loss of all levels of batch size along Learning rate, a line each. "
+        "● lowest seen. Lower is better."
+    )
+    context = facet_anatomy(loss, facet).context
+    assert (context["main"], context["leading"]) == (["sweep"], ["grids"])
+    assert Sweep.of(loss, grids[:1]) == ()  # a level's page has its heatmap
+
+
 # --- ratios -------------------------------------------------------------------------------------
 
 TIME = {"name": "Time", "better": "lower", "unit": "ms", "decimals": 1}

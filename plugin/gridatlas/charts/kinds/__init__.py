@@ -82,8 +82,6 @@ class Plot(Picture):
     """Its place among all kinds."""
     OF_FACET: ClassVar[bool] = False
     """Whether it compares the levels of a facet, which a fence then names."""
-    BEFORE_VALUES: ClassVar[bool] = False
-    """Whether it shows all that differences of grids would: below it are the values."""
 
     @classmethod
     def place(cls, study: Study) -> Place:
@@ -124,6 +122,11 @@ class Plot(Picture):
     def name(self) -> str:
         """What its files are called."""
         return self.KIND
+
+    @property
+    def before_values(self) -> bool:
+        """Whether it shows what differences of grids don't add to: below it are the values."""
+        return False
 
     @property
     @abstractmethod

@@ -73,7 +73,6 @@ class Ratios(Plot):
 
     KIND, PLACE, ORDER = "ratios", "main", 5
     OF_FACET = True
-    BEFORE_VALUES = True
 
     title: str
     description: str
@@ -115,6 +114,11 @@ class Ratios(Plot):
                 "levels of a choice, and a metric such as a time, measured once in each cell",
             )
         return found
+
+    @property
+    def before_values(self) -> bool:
+        """Differences of pairs are ratios, too."""
+        return True
 
     @property
     def columns(self) -> Column:

@@ -14,7 +14,13 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.description import IN_DISPUTE, without_value
 from gridatlas.charts.draw import value_text
-from gridatlas.charts.findings import assertions_named, axes_of, factors_of, grid_tests
+from gridatlas.charts.findings import (
+    assertions_named,
+    axes_of,
+    factors_of,
+    grid_tests,
+    tuned_levels,
+)
 from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
 from gridatlas.charts.palette import PAGE
 from gridatlas.charts.plotting import (
@@ -104,6 +110,7 @@ class Sweep(Plot):
         scope: What the intervals hold for.
         better: Which end is the best; empty without one.
         extreme: What the best value is called.
+        over: The other axis, within a sentence, where values are the best over it; else empty.
         domain: The values at both ends of a thumbnail, which has neither texts nor axes; None for
             the picture itself, whose own values decide.
     """
@@ -122,15 +129,23 @@ class Sweep(Plot):
     better: str
     extreme: str
     decimals: int
+    over: str = ""
     domain: tuple[float, float] | None = None
 
     @classmethod
     def of(
         cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None = None
     ) -> tuple[Sweep, ...]:
-        """The grids of a page as lines in one picture; none where there are too many."""
+        """The grids of a page as lines in one picture; none where there are too many.
+
+        Of two axes only where an answer compares the levels of a facet each at its best: those of
+        the first axis with an order, the best over the other one.
+        """
         study = assessment.study
-        if study.second or len(study.x.levels) < 2 or not is_ordered(study, study.x):
+        if study.second and not _is_tuned(assessment, facet):
+            return ()
+        axis = next((axis for axis in study.varied if is_ordered(study, axis)), None)
+        if axis is None or len(axis.levels) < 2:
             return ()
         if facet is not None:  # of other facets their means, where there are some
             for place, other in enumerate(study.facets):
@@ -138,7 +153,7 @@ class Sweep(Plot):
                 grids = means if means and other != facet else grids
         if not grids or len(grids) > MOST_LINES:
             return ()
-        plot = _sweep(assessment, grids)
+        plot = _sweep(assessment, grids, axis)
         return (plot,) if any(line.points for line in plot.lines) else ()
 
     @classmethod
@@ -211,6 +226,11 @@ class Sweep(Plot):
         return {"point": ("points", len(points) if len(self.levels) <= MARKED_UP_TO else 0)}
 
     @property
+    def before_values(self) -> bool:
+        """Whether it is of the best settings, of which differences of grids say nothing."""
+        return bool(self.over)
+
+    @property
     def has_best(self) -> bool:
         """Whether one value is marked as the best seen."""
         return "best" in self.looks()
@@ -224,8 +244,15 @@ class Sweep(Plot):
 # --- of a study -----------------------------------------------------------------------------------
 
 
-def _sweep(assessment: Assessment, grids: Sequence[Grid]) -> Sweep:
-    study, axis = assessment.study, assessment.study.x
+def _is_tuned(assessment: Assessment, facet: Factor | None) -> bool:
+    """Whether the study's headline compares levels of a facet each at its best setting."""
+    named = assertions_named(assessment.answers[""])
+    return any(of == facet for of, _, _ in tuned_levels(assessment.study, named))
+
+
+def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep:
+    study = assessment.study
+    [*others] = (of for of in study.varied if of != axis)
     order = [*range(len(axis.levels))]
     if all(level.number is not None for level in axis.levels):
         order.sort(key=lambda at: axis.levels[at].number or 0)
@@ -243,17 +270,21 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid]) -> Sweep:
         levels=tuple(axis.levels[at].label for at in order),
         places=_places([axis.levels[at].number for at in order]),
         lines=tuple(
-            _line(assessment, grid, name, order) for grid, name in zip(grids, names, strict=True)
+            _tuned_line(assessment, grid, name, axis, order)
+            if others
+            else _line(assessment, grid, name, order)
+            for grid, name in zip(grids, names, strict=True)
         ),
         named=tuple(
             name
             for grid, name in zip(grids, names, strict=True)
             if any(level.aggregate or level.label in said for level in grid.names)
         ),
-        scope=scope_of(study, assessment.uncertainty.of(grids[0])),
+        scope="" if others else scope_of(study, assessment.uncertainty.of(grids[0])),
         better=study.metric.better or "",
         extreme="lowest" if study.metric.falls else "highest",
         decimals=study.metric.decimals or 0,
+        over=inline(others[0].label) if others else "",
     )
     return replace(plot, description=_described(study, plot))
 
@@ -304,6 +335,30 @@ def _line(assessment: Assessment, grid: Grid, name: str, order: Sequence[int]) -
     return SweepLine(name, tuple(points), len(tests.cells) if tests.passed else 0)
 
 
+def _tuned_line(
+    assessment: Assessment, grid: Grid, name: str, axis: Factor, order: Sequence[int]
+) -> SweepLine:
+    """The best value at each level of an axis, over the other one; the tests are of its cells."""
+    study = assessment.study
+    across = len(study.x.levels)
+    sign = -1 if study.metric.falls else 1
+    found = []
+    for at in order:
+        rows = slice(at, None, across) if axis == study.x else slice(at * across, (at + 1) * across)
+        values = [cell.value for cell in grid.columns[rows] if cell.value is not None]
+        found.append(max(values, key=lambda value: sign * value) if values else None)
+    best = max((value for value in found if value is not None), key=lambda of: sign * of)
+    points = []
+    for place, (at, value) in enumerate(zip(order, found, strict=True)):
+        if value is not None:
+            text = value_text(study, value, log=assessment.log)
+            words = value_with_unit(text, study.metric.unit)
+            label = f"{name}, {axis.label} {axis.levels[at].label}: {words}"
+            look: Look = "best" if value == best else "plain"
+            points.append(SweepPoint(place, float(value), None, text, label, look))
+    return SweepLine(name, tuple(points))
+
+
 def _described(study: Study, plot: Sweep) -> str:
     parts = []
     for line in plot.lines:
@@ -317,7 +372,8 @@ def _described(study: Study, plot: Sweep) -> str:
             + f"{value_with_unit(high.text, study.metric.unit)} at {plot.levels[high.place]}."
             + without_value(absent, len(plot.levels))
         )
-    along = f"{plot.title}: {study.metric.name} along {inline(study.x.label)}"
+    best = f"best {inline(study.metric.name)} over {plot.over}" if plot.over else study.metric.name
+    along = f"{plot.title}: {best} along {inline(plot.x_title)}"
     return f"{along}, {' '.join(parts)}"
 
 
