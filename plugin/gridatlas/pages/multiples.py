@@ -161,7 +161,7 @@ def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
     return tuple(
         replace(
             figure,
-            chart=replace(plot, domain=domain),
+            chart=plot.small(domain),
             subtitle=figure.subtitle.partition(" · ")[0],
             compact=True,
         )

@@ -27,7 +27,9 @@ from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import answering, facet_anatomy, main_pictures, study_anatomy
 from gridatlas.pages.heatmaps import figures_of
+from gridatlas.pages.meta import social_card
 from gridatlas.pages.multiples import thumbnails
+from gridatlas.pages.plan import plan_study
 from gridatlas.pages.render import Templates
 
 GOLDEN = Path(__file__).parents[2] / "golden/projects"
@@ -87,7 +89,7 @@ def test_a_line_says_of_each_value_what_was_tested(dropout: Assessment) -> None:
         point.place for point in line.points if point.look != "worse"
     }
     assert caption(dropout, "sweep") == (
-        "Accuracy (%) at each level of Dropout. Bar: 95 % interval. ● highest seen. "
+        "Accuracy (%) at each level of dropout. Bar: 95 % interval. ● highest seen. "
         "○ may be the best: 5 of 6, with the highest. Grey: worse."
     )
 
@@ -120,7 +122,7 @@ def test_an_axis_is_logarithmic_where_its_levels_are(
 def test_nothing_is_said_of_intervals_and_tests_where_there_are_none(tmp_path: Path) -> None:
     values = {("1",): "40.0", ("2",): "50.0", ("4",): "45.0"}
     demo = assessed(tmp_path, {"rate": ("1", "2", "4")}, values, x="rate")
-    assert caption(demo, "sweep") == "Accuracy (%) at each level of Rate. ● highest seen."
+    assert caption(demo, "sweep") == "Accuracy (%) at each level of rate. ● highest seen."
 
 
 def test_names_along_one_axis_are_ranked_dots_and_no_line(tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_several_grids_are_lines_of_one_picture() -> None:
     assert plot.columns == ("Depth (layers)", "256", "512")
     assert plot.table()[0] == ("2", "3.926", "3.671")
     assert caption(depth, "sweep", depth.study.facet("width")).startswith(
-        "Validation loss (nats) along Depth (layers), a line each."
+        "Validation loss (nats) along depth (layers), a line each."
     )
 
 
@@ -161,6 +163,16 @@ def test_all_surfaces_have_the_picture(dropout: Assessment) -> None:
     assert thumbnail.chart == replace(plot, domain=(67.5, 73.1))
     spec = thumbnail.chart.specification()
     assert [layer["name"] for layer in spec["layer"]] == ["lines", "points"]
+
+
+@pytest.mark.parametrize(("study", "is_line"), [("sweep", True), ("loss", True), ("large", False)])
+def test_a_social_card_has_the_line_in_small(study: str, is_line: bool) -> None:
+    assessment = golden("shapes", study)
+    page = plan_study(assessment, "studies")[0]
+    thumbnail = social_card(page, SiteAddress()).thumbnail
+    assert isinstance(thumbnail, Sweep) == is_line
+    if isinstance(thumbnail, Sweep):
+        assert thumbnail == page.rows[0].figures[0].chart.small()  # type: ignore[attr-defined]
 
 
 def test_thumbnails_of_lines_have_one_scale() -> None:
@@ -191,7 +203,7 @@ def test_of_tuned_methods_a_line_has_the_best_at_each_level() -> None:
             min(point.value for point in line.points)
         ]
     assert caption(loss, "sweep", facet) == (
-        "Best Validation loss of all levels of batch size along Learning rate, a line each. "
+        "Best validation loss of all levels of batch size along learning rate, a line each. "
         "● lowest seen. Lower is better."
     )
     context = facet_anatomy(loss, facet).context
@@ -288,7 +300,7 @@ def test_dots_are_the_means_of_each_seed() -> None:
             cells = [float(cell.value or 0) for _, _, cell in grid.points()]
             assert value == pytest.approx(sum(cells) / len(cells))
     assert caption(assessment, "seeds", facet) == (
-        "Mean Exact match (%) over 12 cells. ○ one seed of 3; bar: their mean. Grey: Before."
+        "Mean exact match (%) over 12 cells. ○ one seed of 3; bar: their mean. Grey: Before."
     )
     assert facet_anatomy(assessment, facet).context["main"] == ["seeds"]
     seed = assessment.study.facet("seed")

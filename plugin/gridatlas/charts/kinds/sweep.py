@@ -225,6 +225,11 @@ class Sweep(Plot):
             points = [point for point in points if point.look == "best"]
         return {"point": ("points", len(points) if len(self.levels) <= MARKED_UP_TO else 0)}
 
+    def small(self, domain: tuple[float, float] | None = None) -> Sweep:
+        """It as a thumbnail, on its own scale unless one is given."""
+        values = [point.value for line in self.lines for point in line.points]
+        return replace(self, domain=domain or (min(values), max(values)))
+
     @property
     def before_values(self) -> bool:
         """Whether it is of the best settings, of which differences of grids say nothing."""
