@@ -44,8 +44,8 @@ from gridatlas.model.study import Factor, Study, inline
 from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import best_points
 
-WIDTH, HEIGHT = 400, 210
-"""Pixels of both axes."""
+WIDTH, NARROWEST, HEIGHT = 385, 240, 210
+"""Pixels of both axes; where lines have names, these take some of the width."""
 THUMBNAIL = 120, 64
 """Pixels of both axes of a thumbnail."""
 BEST = 70
@@ -388,8 +388,10 @@ def _described(study: Study, plot: Sweep) -> str:
 def sweep_specification(plot: Sweep) -> dict[str, Any]:
     """The complete Vega-Lite specification of a sweep, with its data inline."""
     spec = chart_of("sweep")
-    spec |= {"description": plot.description, "width": WIDTH, "height": HEIGHT}
     several = len(plot.lines) > 1
+    taken = label_width(line.name for line in plot.lines) if several else 0
+    width = max(NARROWEST, WIDTH - taken)
+    spec |= {"description": plot.description, "width": width, "height": HEIGHT}
     looks = series_looks([line.name for line in plot.lines], plot.named)
     low, high = padded(
         end
@@ -405,7 +407,7 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
         here = {point.place: point for point in line.points}
         for place, where in enumerate(plot.places):
             point = here.get(place)
-            row = {"line": at, **look, "left": where * WIDTH, "value": point and point.value}
+            row = {"line": at, **look, "left": where * width, "value": point and point.value}
             data["lines"].append(row)
             if point is None:
                 continue
@@ -413,21 +415,21 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
                 data["points"].append(row | _dot(point, look["colour"]) | {"label": point.label})
             if point.interval and at in coloured:
                 interval = dict(zip(("low", "high"), point.interval, strict=True))
-                data["intervals"].append(row | interval | {"left": where * WIDTH + aside})
+                data["intervals"].append(row | interval | {"left": where * width + aside})
             if not several and len(plot.levels) <= PRINTED_UP_TO:
                 name = "bold-texts" if point.look == "best" else "texts"
                 after = here.get(place + 1)
                 # Below where the line rises from it, so that no line runs through it.
                 off = ABOVE if after is None or after.value <= point.value else BELOW
                 top = (high - point.value) / (high - low) * HEIGHT + off
-                data[name].append({"left": where * WIDTH, "top": top, "text": point.text})
+                data[name].append({"left": where * width, "top": top, "text": point.text})
         if several and line.points:
             last = line.points[-1]
             down = (high - last.value) / (high - low) * HEIGHT
-            ends.append((line.name, plot.places[last.place] * WIDTH, down, look))
-    data |= names_at_ends([end[:3] for end in ends], [end[3] for end in ends], WIDTH, HEIGHT)
-    data["levels"] = _ticks(plot)
-    data["axis"] = [{"left": WIDTH / 2, "text": drawable_text(plot.x_title, TITLE_LIMIT)}]
+            ends.append((line.name, plot.places[last.place] * width, down, look))
+    data |= names_at_ends([end[:3] for end in ends], [end[3] for end in ends], width, HEIGHT)
+    data["levels"] = _ticks(plot, width)
+    data["axis"] = [{"left": width / 2, "text": drawable_text(plot.x_title, TITLE_LIMIT)}]
     if plot.domain:
         return _thumbnail(spec, data, plot)
     spec = filled_in(spec, data)
@@ -443,12 +445,12 @@ def _thumbnail(
     spec: dict[str, Any], data: dict[str, list[dict[str, Any]]], plot: Sweep
 ) -> dict[str, Any]:
     """The lines and the best values alone, in small."""
-    across, down = THUMBNAIL
+    (across, down), width = THUMBNAIL, spec["width"]
     spec |= {"width": across, "height": down}
     kept: dict[str, list[dict[str, Any]]] = {}
     for name in ("lines", "points"):
         rows = [row for row in data[name] if name == "lines" or row["size"] == BEST]
-        kept[name] = [row | {"left": row["left"] * across / WIDTH} for row in rows]
+        kept[name] = [row | {"left": row["left"] * across / width} for row in rows]
     spec = filled_in(spec, kept)
     for layer in spec["layer"]:
         layer["encoding"]["y"] |= {"title": None, "axis": None}
@@ -466,13 +468,13 @@ def _dot(point: SweepPoint, colour: str) -> dict[str, Any]:
     }
 
 
-def _ticks(plot: Sweep) -> list[dict[str, Any]]:
+def _ticks(plot: Sweep, width: int) -> list[dict[str, Any]]:
     """The labels of the levels, the first and the last and those between that have room."""
     found: list[dict[str, Any]] = []
     taken = -math.inf
-    last = WIDTH - label_width([plot.levels[-1]]) / 2
+    last = width - label_width([plot.levels[-1]]) / 2
     for where, label in zip(plot.places, plot.levels, strict=True):
-        left, half = where * WIDTH, label_width([label]) / 2
+        left, half = where * width, label_width([label]) / 2
         if where == 1 or taken == -math.inf or (left - half > taken and left + half + 8 < last):
             found.append({"left": left, "text": drawable_text(label, LABEL_LIMIT)})
             taken = left + half + 8
