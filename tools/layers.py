@@ -9,6 +9,8 @@ from plot_layers import (
     forest_template,
     line_template,
     profile_template,
+    rows_template,
+    sweep_template,
 )
 
 TEMPLATES = {
@@ -16,6 +18,8 @@ TEMPLATES = {
     "dots": dots_template,
     "profile": profile_template,
     "forest": forest_template,
+    "rows": rows_template,
+    "sweep": sweep_template,
 }
 
 

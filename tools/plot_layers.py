@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gridatlas.charts.kinds import dots, forest
+from gridatlas.charts.kinds import dots, forest, ratios, sweep
 from gridatlas.charts.plotting import ACCENT, INK, LABEL_LIMIT, TITLE_LIMIT
 
 FONT = "sans-serif"
@@ -120,7 +120,14 @@ def profile_template() -> dict[str, Any]:
         # A gap where a level takes no part: nothing is drawn across it.
         alt.Chart(name="lines")
         .mark_line(aria=False, strokeWidth=2, invalid="break-paths-show-domains")
-        .encode(x=x, y=y, stroke=colour, detail="line:N"),
+        .encode(
+            x=x,
+            y=y,
+            stroke=colour,
+            strokeDash=alt.StrokeDash("dash:N", scale=None),
+            opacity=alt.Opacity("opacity:Q", scale=None),
+            detail="line:N",
+        ),
         alt.Chart(name="points")
         .transform_filter("isValid(datum.offset)")
         .mark_point(aria=True, filled=True, opacity=1, size=40)
@@ -132,20 +139,155 @@ def profile_template() -> dict[str, Any]:
             shape=alt.Shape("shape:N", scale=None),
             description="label:N",
         ),
+        *_end_names(),
+    ]
+    return without_data(with_look(alt.layer(*layers)))
+
+
+def sweep_template() -> dict[str, Any]:
+    """Lines along one axis, to scale: places across are pixels."""
+    import altair as alt
+
+    x = alt.X("left:Q", scale=None, axis=None)
+
+    def y(field: str) -> Any:
+        scale = alt.Scale(domain=[0, 1], nice=False, zero=False)
+        return alt.Y(f"{field}:Q", scale=scale, axis=_quantity_axis())
+
+    colour = alt.Stroke("colour:N", scale=None)
+    opacity = alt.Opacity("opacity:Q", scale=None)
+    text: dict[str, Any] = {"aria": False, "fontSize": FONT_SIZE, "color": INK}
+    below = alt.value(sweep.HEIGHT)
+    layers = [
+        alt.Chart(name="intervals")
+        .mark_rule(aria=False, strokeWidth=2, opacity=0.7)
+        .encode(x=x, y=y("low"), y2="high:Q", stroke=colour),
+        # A gap where there is no value: nothing is drawn across it.
+        alt.Chart(name="lines")
+        .mark_line(aria=False, strokeWidth=1.8, invalid="break-paths-show-domains")
+        .encode(
+            x=x,
+            y=y("value"),
+            stroke=colour,
+            strokeDash=alt.StrokeDash("dash:N", scale=None),
+            opacity=opacity,
+            detail="line:N",
+        ),
+        alt.Chart(name="points")
+        .mark_point(aria=True, filled=False, strokeWidth=1.6)
+        .encode(
+            x=x,
+            y=y("value"),
+            fill=alt.Fill("fill:N", scale=None),
+            stroke=alt.Stroke("edge:N", scale=None),
+            size=alt.Size("size:Q", scale=None),
+            shape=alt.Shape("shape:N", scale=None),
+            opacity=opacity,
+            description="label:N",
+        ),
+        *(
+            alt.Chart(name=f"{prefix}texts")
+            .mark_text(align="left", dx=6, fontWeight=weight, **text)
+            .encode(x=x, y=alt.Y("top:Q", scale=None, axis=None), text="text:N")
+            for prefix, weight in (("", "normal"), ("bold-", "bold"))
+        ),
+        *_end_names(),
+        alt.Chart(name="levels")
+        .mark_text(dy=14, limit=LABEL_LIMIT, **text)
+        .encode(x=x, y=below, text="text:N"),
+        alt.Chart(name="axis")
+        .mark_text(dy=34, limit=TITLE_LIMIT, **text)
+        .encode(x=x, y=below, text="text:N"),
+    ]
+    return without_data(with_look(alt.layer(*layers)))
+
+
+def rows_template() -> dict[str, Any]:
+    """Rows of dots, ticks and their range along an axis of values: places down are pixels."""
+    import altair as alt
+
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("value:Q", scale=scale, axis=_quantity_axis())
+    top = alt.Y("top:Q", scale=None, axis=None)
+    colour = alt.Stroke("colour:N", scale=None)
+    width = alt.StrokeWidth("width:Q", scale=None)
+    text: dict[str, Any] = {"aria": False, "fontSize": FONT_SIZE}
+    weights = (("", "normal"), ("bold-", "bold"))
+    layers = [
+        alt.Chart(name="zero").mark_rule(aria=False, stroke=INK, strokeWidth=1.2).encode(x=x),
+        alt.Chart(name="intervals")
+        .mark_rule(aria=False, strokeWidth=1.6)
+        .encode(
+            x=alt.X("low:Q", scale=scale, axis=_quantity_axis()), x2="high:Q", y=top, stroke=colour
+        ),
+        alt.Chart(name="ticks")
+        .mark_rule(aria=False)
+        .encode(
+            x=x,
+            y=top,
+            y2="bottom:Q",
+            stroke=colour,
+            strokeWidth=width,
+            opacity=alt.Opacity("opacity:Q", scale=None),
+        ),
+        alt.Chart(name="dots")
+        .mark_point(aria=False, filled=False, strokeWidth=1.4, opacity=1)
+        .encode(
+            x=x,
+            y=top,
+            fill=alt.Fill("fill:N", scale=None),
+            stroke=colour,
+            size=alt.Size("size:Q", scale=None),
+        ),
+        *(
+            alt.Chart(name=f"{prefix}{name}")
+            .mark_text(align=align, dx=dx, limit=limit, fontWeight=weight, color=INK, **text)
+            .encode(x=alt.value(place), y=top, text=f"{name[:-1]}:N")
+            for prefix, weight in weights
+            for name, align, dx, place, limit in (
+                ("names", "right", -10, 0, LABEL_LIMIT),
+                ("texts", "left", 10, ratios.WIDTH, TITLE_LIMIT),
+            )
+        ),
+        *(
+            alt.Chart(name=f"{prefix}labels")
+            .mark_text(align="left", dx=9, fontWeight=weight, limit=LABEL_LIMIT, **text)
+            .encode(x=x, y=top, text="text:N", fill=alt.Fill("colour:N", scale=None))
+            for prefix, weight in weights
+        ),
+        alt.Chart(name="rows")
+        .mark_rect(aria=True, fill="#000", opacity=0)
+        .encode(
+            x=alt.value(0), x2=alt.value(ratios.WIDTH), y=top, y2="bottom:Q", description="label:N"
+        ),
+    ]
+    return without_data(with_look(alt.layer(*layers)))
+
+
+def _end_names() -> list[Any]:
+    """The names of lines at their ends, each with a rule that leads to it."""
+    import altair as alt
+
+    top = alt.Y("top:Q", scale=None, axis=None)
+    return [
         alt.Chart(name="leaders")
         .mark_rule(aria=False, strokeWidth=1)
         .encode(
             x=alt.X("left:Q", scale=None),
             x2="right:Q",
-            y=alt.Y("top:Q", scale=None),
+            y=top,
             y2="bottom:Q",
-            stroke=colour,
+            stroke=alt.Stroke("colour:N", scale=None),
         ),
         alt.Chart(name="names")
-        .mark_text(aria=False, align="left", fontSize=FONT_SIZE, color=INK, limit=150)
-        .encode(x=alt.X("left:Q", scale=None), y=alt.Y("top:Q", scale=None), text="name:N"),
+        .mark_text(aria=False, align="left", fontSize=FONT_SIZE, limit=LABEL_LIMIT)
+        .encode(
+            x=alt.X("left:Q", scale=None),
+            y=top,
+            text="name:N",
+            fill=alt.Fill("colour:N", scale=None),
+        ),
     ]
-    return without_data(with_look(alt.layer(*layers)))
 
 
 def forest_template() -> dict[str, Any]:

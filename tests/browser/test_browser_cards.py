@@ -162,11 +162,17 @@ def test_the_pointer_shows_a_card_beside_the_heatmaps(page: Page, home: str) -> 
     gone(page)
 
 
+MARKS_OF_DATA = "(all) => all.map((one) => [one.getAttribute('class'), one.children.length])"
+
+
 def test_the_row_the_column_and_the_same_cell_elsewhere_are_marked(page: Page, home: str) -> None:
     page.goto(f"{home}studies/{DYNTS}/model/")
     page.locator("#pairs > summary").click()
+    drawn = page.locator("svg g[class*=role-mark]").evaluate_all(MARKS_OF_DATA)
     cell(page, "r1-llama/aime24/0.2,1000").hover()
     shown(page, "R1-Llama | AIME24")
+    # What is pointed at has marks of its own: those of the data stay.
+    assert page.locator("svg g[class*=role-mark]").evaluate_all(MARKS_OF_DATA) == drawn
     assert marked(page, "row") == marked(page, "column") == marked(page, "cell")
     assert marked(page, "cell") == ["R1-Llama | AIME24"]
     linked = marked(page, "linked")

@@ -332,7 +332,9 @@ def test_a_chart_is_a_file(chart_files: Path) -> None:
     (chart_files / "toys.py").write_text(CHART.format(kind="toys"))
     write_study(chart_files / "data/demo", cells="rate,depth,value\n0.1,1,13\n0.2,1,20\n")
     assessment = load_data(chart_files / "data")["demo"]
-    assert list(all_plots()) == ["dots", "profile", "forest", "toys"]
+    assert list(all_plots()) == [
+        "dots", "profile", "forest", "sweep", "ratios", "seeds", "toys"
+    ]  # fmt: skip
     anatomy = study_anatomy(assessment)
     assert anatomy.context["placed"] == {"settings": ["toys"], "axes": ["profile"], "ahead": []}
     row = anatomy.charts[-1]
@@ -350,7 +352,10 @@ def test_a_chart_is_a_file(chart_files: Path) -> None:
     assert figures(fence, {"demo": assessment}).figures[0].chart == row.figures[0].chart
     with pytest.raises(FenceError) as error:
         figures(parse("demo\nas: toy\n"), {"demo": assessment})
-    assert error.value.expected == "dots, profile, forest, toys, delta or studies"
+    assert (
+        error.value.expected
+        == "dots, profile, forest, sweep, ratios, seeds, toys, delta or studies"
+    )
     with pytest.raises(DrawingError, match=r"^Toys: drawn with 1 toys, expected 2$"):
         draw([replace(row.figures[0].chart, missing=1)])
 

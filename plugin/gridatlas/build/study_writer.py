@@ -195,7 +195,7 @@ class StudyWriter:
                 for figure in (figure for row in plan.rows for figure in row.plots):
                     files |= plot_files(figure, self._pool.drawings[figure.chart])
             for embed in study.embeds:
-                drawing = self._pool.drawings[embed.figure.heatmap]
+                drawing = self._pool.drawings[embed.figure.chart]
                 files |= _downloads(embed, drawing, study.assessment.reproduction)
                 progress(f"wrote the files of {grid_path(embed.grid)}")
             files |= self._drawn_cards(study.plans) | self._archive(study, files)
@@ -235,7 +235,7 @@ def _pictures(study: StudyPlan) -> list[Picture]:
     """Those of its pages, and of its grids for themselves."""
     return [
         *(picture for plan in study.plans for picture in plan.pictures),
-        *(embed.figure.heatmap for embed in study.embeds),
+        *(embed.figure.chart for embed in study.embeds),
     ]
 
 

@@ -29,6 +29,7 @@ def caption(
     kind: str,
     tests: Sequence[Tests],
     named: Iterable[Assertion],
+    shows: str = "",
 ) -> str:
     """The sentences below the title of a view.
 
@@ -37,12 +38,16 @@ def caption(
         kind: What colours stand for, see `charts.views.Kind`.
         tests: What was tested of each.
         named: What the headline asserts.
+        shows: The difference of means that would probably have been found; empty where one was.
     """
     if not heatmaps:
         return ""
     found = [*_colours(study, shown, heatmaps, kind)]
-    found += _chance(study, shown, heatmaps, tests, [*named])
+    found += _chance(study, shown, heatmaps, tests, [*named], shows)
     found += _marks(shown, heatmaps)
+    if any(heatmap.x_course for heatmap in heatmaps):
+        mean = "geometric mean" if heatmaps[0].scale.log else "mean"
+        found.append(f"Lines: {mean} of each column (up is more) and of each row (right is more).")
     found += dict.fromkeys(heatmap.note for heatmap in heatmaps if heatmap.note)
     across = f"Across: {inline(study.x.title)}."
     if study.second:
@@ -84,6 +89,7 @@ def _chance(
     heatmaps: Sequence[Heatmap],
     tests: Sequence[Tests],
     named: Sequence[Assertion],
+    shows: str,
 ) -> Iterable[str]:
     """What was tested of the cells of this view; nothing where nothing was."""
     tested = [test for test in tests if test.cells]
@@ -125,6 +131,8 @@ def _chance(
             yield f"Faded: {where}, differences between settings may be chance."
         else:
             yield "Faded: no difference here is shown to be beyond chance."
+    if shows and faded and not outlined and not any(test.passed for test in tests):
+        yield f"One of {shows} or more, between means, would probably have been."
     if untested and faded:
         means = all(_is_mean(of) for of, test in zip(shown, tests, strict=True) if not test.cells)
         what = "The average isn't" if means else "Some grids aren't"

@@ -1,4 +1,4 @@
-"""Cards: a picture of a page for links to it, with what it leads with and its first heatmap."""
+"""Cards: a picture of a page for links to it, with its headline and what shows that in small."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from gridatlas.charts.badges import text_width
-from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.kinds import Picture
 
 WIDTH, HEIGHT = 1200, 630
 """Pixels, as networks show a large card."""
@@ -30,14 +30,14 @@ class SocialCard:
         study: What it is about, above the headline.
         certainty: How surely the headline holds; empty where nothing is asserted or tested.
         site: The site's name.
-        thumbnail: The page's first heatmap; None for a page without.
+        thumbnail: What stands for the page in small; None for a page without a picture.
     """
 
     headline: str
     study: str
     certainty: str
     site: str
-    thumbnail: Heatmap | None
+    thumbnail: Picture | None
 
     @property
     def title(self) -> str:
@@ -61,7 +61,7 @@ def card_svg(card: SocialCard, thumbnail: str = "") -> str:
     """The card as an SVG.
 
     Args:
-        thumbnail: The heatmap's SVG, with its colours as they are on white.
+        thumbnail: That picture's SVG, with its colours as they are on white.
     """
     room = WIDTH - 2 * _MARGIN - (_PICTURE + 40 if thumbnail else 0)
     size, lines = _headline(card.headline, room)

@@ -45,7 +45,7 @@ from gridatlas.table.coded import Coded
 from gridatlas.table.decimals import Decimals, Floats
 from gridatlas.table.differences import Difference, differences
 from gridatlas.table.study_table import Grid
-from gridatlas.table.summary import summarise
+from gridatlas.table.summary import summarise, unrounded
 
 Kind = Literal["values", "means", "difference"]
 """What colours stand for: values, distances from each grid's mean, or differences of grids."""
@@ -310,9 +310,7 @@ def level_means(
     shape = len(study.y.levels), len(study.x.levels)
     if min(shape) < 2 or max(shape) > MEANS_UP_TO:
         return (), ()
-    cells = np.where(values.defined, floats, np.nan).reshape(shape)
-    if log and kind == "values":
-        cells = np.log(cells)
+    cells = _cells(assessment, floats, values, kind)
     found = []
     for axis in (0, 1):
         means = cells.mean(axis=axis)  # nan where a cell is missing
@@ -325,6 +323,30 @@ def level_means(
 
 MEANS_UP_TO = 12
 """Levels of an axis up to which their means stand at the edges."""
+Course = tuple[float | None, ...]
+
+
+def level_courses(assessment: Assessment, grid: Grid, kind: Kind) -> tuple[Course, Course]:
+    """The same means of a grid as `Heatmap.x_course` and `y_course` have them."""
+    cells = _cells(assessment, unrounded(grid).floats, grid.columns.value, kind)
+    means = [cells.mean(axis=axis) for axis in (0, 1)]
+    every = np.concatenate(means)
+    if min(cells.shape) < 2 or np.isfinite(every).sum() < 2 or np.nanmin(every) == np.nanmax(every):
+        return (), ()
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    x, y = (
+        tuple(None if math.isnan(of) else (of - low) / (high - low) for of in mean.tolist())
+        for mean in means
+    )
+    return x, y[::-1] if assessment.study.y.direction == "up" else y
+
+
+def _cells(assessment: Assessment, floats: Floats, values: Decimals, kind: Kind) -> Floats:
+    """Values by row and column, in logarithms where means are geometric."""
+    study = assessment.study
+    shape = len(study.y.levels), len(study.x.levels)
+    cells = np.where(values.defined, floats, np.nan).reshape(shape)
+    return np.log(cells) if assessment.log and kind == "values" else cells
 
 
 def _mean_text(study: Study, mean: float, kind: Kind, middle: float, *, log: bool) -> str:

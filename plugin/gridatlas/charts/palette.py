@@ -23,6 +23,12 @@ FADED = 0.55
 INK: dict[Scheme, str] = {"light": "#1b2327", "dark": "#e8edef"}
 """Of outlines and tabs."""
 PAGE: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12181b"}
+"""Also what open dots are filled with, so that no line is seen through them."""
+SERIES: dict[Scheme, tuple[str, ...]] = {
+    "light": ("#104e70", "#a5571b", "#3d7a34", "#7a4aa0"),
+    "dark": ("#68b4d6", "#e39a5a", "#86c27a", "#c39be8"),
+}
+"""Of lines, each with a dash of its own."""
 
 _STOPS: dict[tuple[Palette, Scheme], str] = {
     ("values", "light"): "#f0f6ee #cde3cc #97c6a8 #569e83 #237561 #0a4a3f",
@@ -200,7 +206,7 @@ def stylesheet() -> str:
         ("screen", '[data-md-color-scheme="slate"] '),
         ("screen and (prefers-color-scheme: dark)", ".ga-embed "),
     )
-    places = ":is(.ga-figure, .ga-notebook, .ga-explore)"
+    places = ":is(.ga-figure, .ga-plot, .ga-notebook, .ga-explore)"
     for media, page in pages:
         lines += [f"@media {media} {{", *_strips(page, "dark")]
         lines += [
@@ -228,4 +234,6 @@ def _darkened() -> Iterator[tuple[str, str, str]]:
         yield from (("fill", light, dark) for light, dark in pairs)
     for paint in ("fill", "stroke"):
         yield paint, INK["light"], INK["dark"]
+        yield paint, PAGE["light"], PAGE["dark"]
+        yield from ((paint, *pair) for pair in zip(SERIES["light"], SERIES["dark"], strict=True))
         yield from ((paint, drawn, dark) for (light, dark), drawn in INKS.items() if light != dark)

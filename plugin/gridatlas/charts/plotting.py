@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import Ends
+from gridatlas.charts.palette import SERIES
 
 FILE = Path(__file__).with_name("templates.json")
 """Vega-Lite without data: by the name of a chart the `chart` without layers, and its `layers` by
@@ -28,18 +29,17 @@ PLOT_WIDTH = 290
 INK = "currentColor"
 ACCENT = "#2f7fb8"
 """What is highlighted: 3:1 against white as well as against a dark page."""
-SERIES = (
-    "#2f7fb8", "#c8651b", "#5d8a1f", "#a862b5", "#b9751a", "#17898f", "#d0506e", "#7c7c7c",
-)  # fmt: skip
-"""Colours of lines, each with 3:1 against white and a dark page; their symbols differ, too."""
-SYMBOLS = (
-    "circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-right",
-    "triangle-left",
-)  # fmt: skip
+REST = "#7d868b"
+"""Of lines beside those in colour: 3:1 against white as well as a dark page."""
+DASHES = ((1, 0), (7, 3), (2, 2), (8, 3, 2, 3))
+SYMBOLS = ("circle", "square", "diamond", "triangle-up")
+"""Of the lines in colour: they differ by more than that."""
 LETTER = 6.7
 """Width in pixels that a character of a label takes."""
 DIGIT = 6.6
 """Width of a character of an axis label, in pixels."""
+NAME = 14
+"""Pixels of a line's name from top to bottom."""
 LINE = 14
 """Height that a label takes from the next one, in pixels."""
 TILTED = 19
@@ -154,6 +154,50 @@ def shortened(parts: Sequence[str], between: str) -> list[str]:
 def label_width(labels: Iterable[str]) -> int:
     """Pixels that the longest of some labels takes."""
     return min(LABEL_LIMIT, math.ceil(max((len(label) * LETTER for label in labels), default=0)))
+
+
+# --- lines ---------------------------------------------------------------------------------------
+
+
+def series_looks(names: Sequence[str], named: Container[str] = ()) -> list[dict[str, Any]]:
+    """How lines look: at most four in colour; of more, grey but for those that an answer names."""
+    several = len(names) > len(DASHES)
+    looks, coloured = [], 0
+    for name in names:
+        if coloured == len(DASHES) or (several and name not in named):
+            looks.append({"colour": REST, "dash": [1, 0], "shape": "circle", "opacity": 0.6})
+            continue
+        colour, dash = SERIES["light"][coloured], [*DASHES[coloured]]
+        looks.append({"colour": colour, "dash": dash, "shape": SYMBOLS[coloured], "opacity": 1})
+        coloured += 1
+    return looks
+
+
+def names_at_ends(
+    ends: Sequence[tuple[str, float, float]],
+    looks: Sequence[Mapping[str, Any]],
+    width: int,
+    height: int,
+) -> dict[str, list[dict[str, Any]]]:
+    """The lines' names at their right ends, moved apart, each with a line that leads to it.
+
+    Args:
+        ends: Names, and where lines end, in pixels from the top left corner.
+    """
+    tops = spread_out([end[2] for end in ends], NAME, (NAME / 2, height - NAME / 2))
+    left = width + 10
+    placed = [*zip(ends, looks, tops, strict=True)]
+    return {
+        "leaders": [
+            {**look, "left": x + 5, "right": left - 3, "top": y, "bottom": top}
+            for (_, x, y), look, top in placed
+        ],
+        "names": [
+            {"left": left, "top": top, "name": drawable_text(name, LABEL_LIMIT)}
+            | {"colour": INK if look["colour"] == REST else look["colour"]}
+            for (name, _, _), look, top in placed
+        ],
+    }
 
 
 # --- axes of values ------------------------------------------------------------------------------

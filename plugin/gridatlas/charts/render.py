@@ -20,7 +20,6 @@ from typing import Any
 from gridatlas.charts.card import SocialCard, card_svg
 from gridatlas.charts.kinds import Picture
 from gridatlas.charts.shorten import shorter
-from gridatlas.charts.vegalite import drawable, specification
 from gridatlas.files.cache import cache_key, open_cache
 
 Drawable = Picture | SocialCard
@@ -108,8 +107,7 @@ def _png(svg: str) -> bytes:
 def _draw_card(card: SocialCard) -> Drawing:
     vl_convert, thumbnail = _vl_convert(), ""
     if card.thumbnail:
-        spec = specification(drawable(card.thumbnail))
-        thumbnail = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
+        thumbnail = card.thumbnail.drawn(card.thumbnail.specification(), _by_vega)
         thumbnail = thumbnail.replace('="currentColor"', f'="{INK}"')
     png = vl_convert.svg_to_png(card_svg(card, thumbnail), scale=1)
     return Drawing("", recompress_png(png), "")

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import GridUncertainty
+from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
+from gridatlas.charts.plotting import Scope
 from gridatlas.model.study import Factor, Levels, Study
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
@@ -25,6 +28,32 @@ def kind_of(study: Study, facet: Factor) -> Kind:
             return "benchmarks"
         case _:
             return "one"
+
+
+def scope_of(study: Study, tests: GridUncertainty) -> Scope:
+    """What the narrower intervals of a grid hold for; empty where nobody says."""
+    if tests.basis == "repeats":
+        return ""  # repeats may be seeds, runs or annotators: no questions are known
+    trials = bool(defined(tests.by_trials).any())
+    if study.spread and not trials:
+        return ""  # a table rarely says what its spread is over
+    if defined(tests.by_items).any() or study.trials:
+        return "these questions"
+    return ""
+
+
+def narrow_and_wide(tests: GridUncertainty, row: int) -> tuple[Ends | None, Ends | None]:
+    """The interval for the same questions, and the wider one; over seeds only the latter."""
+    wide, narrow = as_pairs(np.stack([tests.ends[row], tests.by_trials[row]]))
+    if narrow is None or tests.basis == "replicates":
+        return wide, None
+    return narrow, None if narrow == wide else wide
+
+
+def is_ordered(study: Study, axis: Factor) -> bool:
+    """Whether the levels of an axis are numbers, or steps of one thing's progress."""
+    numbers = all(level.number is not None for level in axis.levels)
+    return numbers or study.roles.get(axis.id) == "progress"
 
 
 @dataclass(frozen=True, eq=False)

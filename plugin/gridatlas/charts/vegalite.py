@@ -58,6 +58,9 @@ MEANS = 18
 """Height of the line of means above a grid."""
 BESIDE = 48
 """Width of the column of means at the right of a grid."""
+COURSE, COURSE_GAP = 24, 5
+"""Pixels between the lowest and the highest mean of a line at an edge, and from it to the grid."""
+ABOVE = COURSE + COURSE_GAP
 STRIP = 190, 10
 """Width and height of the legend's strip of colours."""
 KEYS: Mapping[MarkKind, str] = {
@@ -126,7 +129,7 @@ def _title(heatmap: Heatmap) -> dict[str, Any]:
             "anchor": "start",
             "fontSize": 14,
             "color": TEXT,
-            "offset": 8 + (MEANS if heatmap.x_means else 0),
+            "offset": 8 + (MEANS if heatmap.x_means else ABOVE if heatmap.x_course else 0),
             "aria": False,
         }
     }
@@ -222,6 +225,7 @@ def layers(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | N
         _point("low", max(9, small**2 / 3), 0, marks if thumb else set(), "stroke", hollow=True),
         *_outlines(heatmap, width, height),
         *_means(heatmap, width, height),
+        *_courses(heatmap, width, height),
         *(_legend(heatmap, width, height) if heatmap.size == "whole" else ()),
     ]
 
@@ -378,6 +382,39 @@ def _means(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | N
         _layer("means", {**look, "fill": TEXT}, places, rows=plain),
         _layer("mean", {**look, "fill": TEXT, "align": "right"}, places, rows=left),
         _layer("asserted", {**look, "fill": "#fff", "fontWeight": "bold"}, places, rows=asserted),
+    ]  # fmt: skip
+
+
+def _courses(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | None]:
+    """The means of columns above a grid without numbers, and of rows beside it, as two lines."""
+    # Nowhere without a mean, where the line breaks.
+    far = [
+        [None if mean is None else COURSE_GAP + mean * COURSE for mean in means]
+        for means in (heatmap.x_course, heatmap.y_course)
+    ]
+    right, foot = width * len(heatmap.x_labels), height * len(heatmap.y_labels)
+    # A block stands for several levels.
+    across, down = (size / max(1, len(of)) for size, of in zip((right, foot), far, strict=True))
+    above = [
+        {"left": (at + 0.5) * across, "top": None if up is None else -up, "at": at}
+        for at, up in enumerate(far[0])
+    ]
+    beside = [
+        {"left": None if out is None else right + out, "top": (at + 0.5) * down, "at": at}
+        for at, out in enumerate(far[1])
+    ]
+    look = {"type": "line", "aria": False, "stroke": TEXT, "strokeWidth": 1.2,
+            "invalid": "break-paths-show-domains"}  # fmt: skip
+    order = {"order": {"field": "at", "type": "quantitative"}}
+    lines = [
+        _layer(name, look, _pixels() | order, rows=rows)
+        for name, rows in (("course-x", above), ("course-y", beside))
+    ]
+    room = {"left": 0, "right": right + ABOVE, "top": -ABOVE, "bottom": 0}
+    return [
+        _layer("course-room", {"type": "rect", "aria": False, "fill": "transparent"},
+               _pixels(x2="right", y2="bottom"), rows=[room] if above else []),
+        *lines,
     ]  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from gridatlas.charts.draw import (
     draw_difference,
     ends_of,
     key_of,
+    level_courses,
     level_means,
     measure_of,
     middle_of,
@@ -116,7 +117,7 @@ def grids_view(
     heatmaps = of_one_size(_with_large(maps, grids))
     return View(
         heatmaps,
-        caption(assessment.study, grids, heatmaps, kind, tests, named),
+        caption(assessment.study, grids, heatmaps, kind, tests, named, shows_of(answer)),
         tuple(
             _compared(grid, beside) if shown else _subtitle(assessment, grid)
             for grid, beside in zip(grids, shown or grids, strict=True)
@@ -143,9 +144,14 @@ def differences_view(
     heatmaps = of_one_size(_with_large(maps, [difference.second for difference in shown]))
     return View(
         heatmaps,
-        caption(assessment.study, shown, heatmaps, "difference", tests, named),
+        caption(assessment.study, shown, heatmaps, "difference", tests, named, shows_of(answer)),
         tuple(_difference_subtitle(assessment, difference) for difference in shown),
     )
+
+
+def shows_of(answer: Answer | None) -> str:
+    """The difference that would probably have been found; empty where one was, or none is known."""
+    return answer.shows if answer and answer.grade == "not-shown" else ""
 
 
 def _with_large(maps: Sequence[Heatmap], grids: Sequence[Grid]) -> list[Heatmap]:
@@ -181,6 +187,8 @@ def as_thumbnail(heatmap: Heatmap) -> Heatmap:
         **_no_rows(True),
         x_means=(),
         x_asserted=(),
+        x_course=(),
+        y_course=(),
     )
 
 
@@ -218,7 +226,9 @@ def _grid_map(
     if blocks is not None:
         with_best = {block_at(study, blocks, point) for point in best}
         note = _blocks_note(grid) if best else ""
-        return draw_blocks(subject, blocks, blocks_of(grid, blocks), with_best, note)
+        drawn = draw_blocks(subject, blocks, blocks_of(grid, blocks), with_best, note)
+        courses = level_courses(assessment, grid, kind)
+        return replace(drawn, x_course=courses[0], y_course=courses[1])
     heatmap = draw_cells(subject, shown_of(grid))
     corners = _corners(grid) if heatmap.printed else {}
     if beside is not grid:
@@ -245,12 +255,12 @@ def _grid_map(
     winners = {level for _, level, _ in tuned_levels(study, named)}
     if winners & {level.label for level in grid.names} and len(best) == 1:
         boxes += tuple(_box(heatmap, mark) for mark in marks if mark.best)
-    x_means, y_means = level_means(
-        assessment, unrounded(grid).floats, grid.columns.value, kind, middle
-    )
+    floats, values = unrounded(grid).floats, grid.columns.value
+    x_means, y_means = level_means(assessment, floats, values, kind, middle)
+    courses = ((), ()) if heatmap.printed else level_courses(assessment, grid, kind)
     return replace(
         heatmap, marks=tuple(marks), outlined=boxes, x_asserted=at_x, y_asserted=at_y,
-        x_means=x_means, y_means=y_means,
+        x_means=x_means, y_means=y_means, x_course=courses[0], y_course=courses[1],
     )  # fmt: skip
 
 

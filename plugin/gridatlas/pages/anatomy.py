@@ -52,7 +52,8 @@ class Anatomy:
     """The figures of a page, by the place that they have on it.
 
     Attributes:
-        leading: Below the answer: the values themselves, and what changes between them.
+        main: Below the answer: what shows it, where that isn't a heatmap.
+        leading: Below that: the values themselves, and what changes between them.
         charts: Below those: which setting, which axis, who is ahead.
         folded: Pairs side by side, behind a heading that opens.
         found: Differences that the statistics put into words.
@@ -64,11 +65,13 @@ class Anatomy:
     folded: tuple[Section, ...] = ()
     found: tuple[Difference, ...] = ()
     board: Board | None = None
+    main: tuple[FigureRow, ...] = ()
 
     @property
     def sections(self) -> tuple[Section, ...]:
         """All its rows, from top to bottom."""
         return (
+            Section("Picture", self.main),
             Section("Values", self.leading),
             Section("Charts", self.charts),
             *self.folded,
@@ -78,12 +81,13 @@ class Anatomy:
     def context(self) -> dict[str, Any]:
         """What templates place the figures by."""
         return {
+            "main": [row.key for row in self.main],
             "leading": [row.key for row in self.leading],
             "shown": self._shown,
-            "placed": {place: self._placed(place) for place in get_args(Place)},
+            "placed": {place: self._placed(place) for place in get_args(Place) if place != "main"},
             "folded": self.folded,
             "differences": self.found,
-            "compared": bool(self.found),
+            "compared": any(row.key == "differences" for row in self.leading),
             "board": self.board,
         }
 
@@ -104,6 +108,7 @@ def level_anatomy(
     """A level: its grids, what changes from the baseline or between another facet's levels."""
     results = assessment.results
     page = f"{facet.id}/{level.slug}"
+    main = main_pictures(assessment, grids, page)
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None and baseline != level.key:
         beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
@@ -114,9 +119,8 @@ def level_anatomy(
             for difference in differences(results, facet, grids)
             if {difference.first.levels, difference.second.levels} <= levels
         )
-        return Anatomy(
-            (*_changes(assessment, found, page), values_row(assessment, grids, page)), found=found
-        )
+        rows = (*_changes(assessment, found, page), values_row(assessment, grids, page))
+        return Anatomy(rows, found=found, main=main)
     for other in results.study.facets:
         if other != facet and pairs(results, other):
             found = tuple(
@@ -125,10 +129,8 @@ def level_anatomy(
                 if {difference.first.levels, difference.second.levels}
                 <= {grid.levels for grid in grids}
             )
-            return Anatomy(
-                (values_row(assessment, grids, page), *_changes(assessment, found, page)),
-                found=found,
-            )
+            rows = (values_row(assessment, grids, page), *_changes(assessment, found, page))
+            return Anatomy(rows, found=found, main=main)
     return _of_values(assessment, grids, page)
 
 
@@ -136,22 +138,24 @@ def _of_values(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> An
     """The values themselves, and the plots or the table that answer."""
     leading = (values_row(assessment, grids, page),)
     board = board_of(assessment.study, grids, assessment.answers.get(page))
-    return Anatomy(leading, () if board else answering(assessment, grids, page), board=board)
+    if board:
+        return Anatomy(leading, board=board)
+    main = main_pictures(assessment, grids, page)
+    return Anatomy(leading, answering(assessment, grids, page), main=main)
 
 
 def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     """The levels of a facet against each other; the grids themselves are folded."""
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     found = differences(assessment.results, facet, grids)
+    main = main_pictures(assessment, grids, facet.id, facet)
+    if any(figure.plot and figure.plot.before_values for row in main for figure in row.figures):
+        return Anatomy((values_row(assessment, grids, facet.id),), found=found, main=main)
     ahead = answering(assessment, grids, facet.id, facet) if found else ()
     leading = _changes(assessment, found, facet.id) if found else level_rows(assessment, facet)
     again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
     folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
-    return Anatomy(
-        (*ahead, *leading),
-        folded=folded,
-        found=found,
-    )
+    return Anatomy((*ahead, *leading), folded=folded, found=found, main=main)
 
 
 def study_anatomy(assessment: Assessment) -> Anatomy:
@@ -161,7 +165,15 @@ def study_anatomy(assessment: Assessment) -> Anatomy:
     if facet is None:
         return _of_values(assessment, grids, "")
     board = board_of(assessment.study, grids, assessment.answers.get(""))
-    return Anatomy(level_rows(assessment, facet), board=board)
+    main = () if board else main_pictures(assessment, grids, "", facet)
+    return Anatomy(level_rows(assessment, facet), board=board, main=main)
+
+
+def main_pictures(
+    assessment: Assessment, grids: Sequence[Grid], page: str, facet: Factor | None = None
+) -> tuple[FigureRow, ...]:
+    """What shows the answer in the shape of the data; none where heatmaps do. As `answering`."""
+    return _rows(assessment, grids, page, facet, ("main",))
 
 
 def answering(
@@ -173,11 +185,20 @@ def answering(
         page: The page's path below the study's.
         facet: Whose levels the page compares; None where it asks for settings and axes.
     """
+    return _rows(assessment, grids, page, facet, ("ahead",) if facet else ("settings", "axes"))
+
+
+def _rows(
+    assessment: Assessment,
+    grids: Sequence[Grid],
+    page: str,
+    facet: Factor | None,
+    places: tuple[Place, ...],
+) -> tuple[FigureRow, ...]:
     return tuple(
         plot_row(assessment, plots, grids, page, kind.KIND)
         for kind in all_plots().values()
-        if (kind.PLACE == "ahead") == (facet is not None)
-        and (plots := kind.of(assessment, grids, facet))
+        if kind.place(assessment.study) in places and (plots := kind.of(assessment, grids, facet))
     )
 
 

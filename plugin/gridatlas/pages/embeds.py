@@ -44,7 +44,7 @@ def share(embed: EmbedPlan, svg: str, page: str, site: SiteAddress) -> Share:
     # The SVG is light or dark as the reader prefers, also where only pictures are shown.
     image = site.of(f"{grid_path(embed.grid)}.svg", page)
     width, height = frame_size(embed, svg)
-    alt = markdown_text(embed.figure.heatmap.description)
+    alt = markdown_text(embed.figure.chart.description)
     texts = {
         "Markdown": f"[![{alt}]({image})]({home})",
         "HTML": f'<iframe src="{escape(frame)}" title="{inert(escape(_line(embed.title)))}" '
@@ -93,7 +93,10 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     notes = dict.fromkeys(filter(None, grid.columns.note))
     source = grid.study.source.title if grid.study.source else grid.study.title
     sure = "x" * 130 if embed.figure.uncertainty else ""
-    small = [embed.answer, caption(embed.figure), sure, source, *list(notes)[:3]]
+    of = embed.figure
+    # A plot's caption is about as long as what it says to a screen reader.
+    said = of.chart.description if of.plot else caption(of)
+    small = [embed.answer, said, sure, source, *list(notes)[:3]]
     letters = (width - BESIDE) // 7
     lines = len(wrap(embed.title, letters * 4 // 5))
     lines += sum(len(wrap(text, letters)) for text in small)

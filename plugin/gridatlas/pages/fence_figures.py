@@ -343,7 +343,10 @@ def _titled(figures: tuple[Figure, ...], fence: Fence) -> FigureRow:
     title = fence.option("title")
     if title and not figures[0].is_line:
         figures = tuple(
-            replace(figure, chart=with_overrides(figure.heatmap, title)) for figure in figures
+            replace(figure, name=title)
+            if figure.plot
+            else replace(figure, chart=with_overrides(figure.heatmap, title))
+            for figure in figures
         )
     if len(figures) > 1:
         return FigureRow("", figures, fence.option("caption"))

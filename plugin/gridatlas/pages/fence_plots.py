@@ -36,7 +36,7 @@ def plots(fence: Fence, assessments: Mapping[str, Assessment], find: Find) -> Fi
                 f"remove one of the lines as and {option}, or write two fences",
                 f"{option} with {wanted}",
             )
-    if kind.PLACE == "ahead":
+    if kind.OF_FACET:
         assessment, facet = _facet(fence, assessments)
         return _row(fence, assessment, kind, (), facet)
     chosen = [find(entry, assessments) for entry in fence.addresses]
@@ -98,12 +98,12 @@ def _not_alike(fence: Fence, assessment: Assessment, grids: Sequence[Grid]) -> F
 
 
 def _facet(fence: Fence, assessments: Mapping[str, Assessment]) -> tuple[Assessment, Factor]:
-    """The facet that the address of a forest plot names: `study/facet`."""
+    """The facet that the address of a plot that compares names: `study/facet`."""
     entry, *others = fence.addresses
     if others:
         raise fence.error(
             "as",
-            f"as: forest with {len(fence.addresses)} addresses",
+            f"as: {fence.option('as')} with {len(fence.addresses)} addresses",
             "write a fence for each",
             "one address: a study and one of its facets",
         )

@@ -272,7 +272,8 @@ class FigureRow:
     @property
     def plots(self) -> tuple[Figure, ...]:
         """Its figures, where they are plots of many cells, which stand together; else none."""
-        return self.figures if all(figure.plot for figure in self.figures) else ()
+        together = all(isinstance(figure.shows, PlotSubject) for figure in self.figures)
+        return self.figures if together else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from decimal import Decimal
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Rerun, Verdict
 from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values, joint_scale
+from gridatlas.charts.kinds import main_plots
 from gridatlas.charts.kinds.heatmap import Heatmap, with_overrides
 from gridatlas.charts.marks import NOT_COMPARED, NOT_RUN, RUNNING
 from gridatlas.charts.views import as_whole, differences_view, grids_view
@@ -53,7 +54,7 @@ def figures_of(
         view = grids_view(assessment, [grid], answer)
         figures.append(
             Figure(
-                as_whole(view.heatmaps[0]),
+                next(main_plots(assessment, [grid]), as_whole(view.heatmaps[0])),
                 grid,
                 says=view.caption,
                 compact=compact,

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from gridatlas.analysis.said import Answer, Grade
 from gridatlas.charts.card import HEIGHT, WIDTH, SocialCard
-from gridatlas.charts.kinds.heatmap import Heatmap
+from gridatlas.charts.kinds import Picture
+from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.views import as_thumbnail
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.format import name_with_unit
@@ -74,12 +75,12 @@ def card_path(plan: PagePlan) -> str:
 
 
 def social_card(plan: PagePlan, site: SiteAddress) -> SocialCard:
-    """The picture of a page: what it leads with, and its first heatmap."""
+    """The picture of a page: what it leads with, and what shows it in small."""
     return replace(_texts(plan, site), thumbnail=_thumbnail(plan, plan.context.get("answer")))
 
 
 def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
-    """A page's picture without its heatmap."""
+    """A page's picture with its texts alone."""
     answer: Answer | None = plan.context.get("answer")
     line = plan.context.get("verdict") or plan.context.get("line")
     study = plan.context.get("study")
@@ -93,8 +94,12 @@ def _texts(plan: PagePlan, site: SiteAddress) -> SocialCard:
     )
 
 
-def _thumbnail(plan: PagePlan, answer: Answer | None) -> Heatmap | None:
-    """Of the page's heatmaps the first with an outline, else the one most about its answer."""
+def _thumbnail(plan: PagePlan, answer: Answer | None) -> Picture | None:
+    """The page's line, or the heatmap with an outline, else the one most about its answer."""
+    lines = (figure.chart for row in plan.rows for figure in row.figures)
+    line = next((chart for chart in lines if isinstance(chart, Sweep)), None)
+    if line:
+        return line.small()
     named = {label for of in answer.assertions for label in of.levels} if answer else set()
     figures = [
         figure

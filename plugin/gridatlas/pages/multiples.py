@@ -8,8 +8,9 @@ from dataclasses import replace
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.draw import colours_of
+from gridatlas.charts.draw import colours_of, drawn_values
 from gridatlas.charts.findings import assertions_named, tuned_levels
+from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level
@@ -133,6 +134,8 @@ def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureR
     else:
         row = multiples(assessment, _leading(assessment, page)[:THUMBNAILS], key, page)
         names = [figure.name for figure in row.figures]
+    if sweeps := _sweeps(assessment, row):
+        return replace(row, figures=sweeps, legend=None, small=True)
     figures = tuple(
         replace(
             figure,
@@ -145,6 +148,25 @@ def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureR
     )
     legend = legend_of([figure.heatmap for figure in figures])
     return replace(row, figures=figures, legend=legend, small=True)
+
+
+def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
+    """The figures of a row as lines on the study's scale; empty where its shape is another."""
+    grids = [figure.grid for figure in row.figures]
+    plots = [plot for grid in grids if grid for plot in Sweep.of(assessment, [grid])]
+    if len(plots) < len(grids):
+        return ()
+    values = [of for grid in assessment.results.grids.values() for of in drawn_values(grid)]
+    domain = min(values), max(values)
+    return tuple(
+        replace(
+            figure,
+            chart=plot.small(domain),
+            subtitle=figure.subtitle.partition(" · ")[0],
+            compact=True,
+        )
+        for figure, plot in zip(row.figures, plots, strict=True)
+    )
 
 
 def _subtracted(difference: Difference, name: str) -> str:

@@ -276,10 +276,11 @@ class Templates:
         if isinstance(figure.shows, Line):
             table = line_table(figure.shows)
             return replace(figure, svg=Markup(sized(svg)), table=table, downloads=files)
-        if isinstance(figure.shows, PlotSubject):
-            rows = row_links(figure.chart, figure.shows.grid, target.seen)
+        if figure.plot:
+            of = figure.shows.grid if isinstance(figure.shows, PlotSubject) else None
+            rows = row_links(figure.chart, of, target.seen)
             svg = with_own_ids(with_row_links(svg, figure.chart, rows), target.seen)
-            files = plot_downloads(figure, path)
+            files = files or plot_downloads(figure, path)
             return replace(figure, svg=Markup(svg), downloads=files, links=rows)
         figure_id, svg = _with_ids(figure, target)
         embed = self._embeds.get(grid_path(grid)) if grid and not figure.compact else None
@@ -407,7 +408,7 @@ def _placeholder(figures: Mapping[str, str], key: str) -> Markup:
 
 def _with_ids(figure: Figure, target: _Target) -> tuple[str, str]:
     """The id of a figure and its drawing; only the first one of a grid on a page has cells' ids."""
-    svg, grid = target.drawings[figure.chart].svg, figure.grid
+    svg, grid = target.drawings[figure.chart].svg, None if figure.plot else figure.grid
     figure_id = figure_anchor(grid) if grid and not figure.before else ""
     if figure_id in target.seen:
         figure_id = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -16,7 +16,8 @@ from gridatlas.charts import render
 from gridatlas.charts.kinds.dots import SHOWN, DotPlot, DotRow, dots_specification
 from gridatlas.charts.kinds.forest import Forest, ForestRow, forest_specification
 from gridatlas.charts.kinds.profile import Profile, ProfileLine, profile_specification
-from gridatlas.charts.plotting import ACCENT, SERIES, SYMBOLS, padded, shortened, spread_out
+from gridatlas.charts.palette import SERIES
+from gridatlas.charts.plotting import ACCENT, REST, padded, series_looks, shortened, spread_out
 from gridatlas.charts.render import draw_one
 
 
@@ -146,7 +147,20 @@ def test_lines_are_told_apart_by_symbol_too() -> None:
     assert len({(point["shape"], point["colour"]) for point in drawn["points"]}) == 4
     tops = sorted(name["top"] for name in drawn["names"])
     assert all(b - a >= 14 - 1e-9 for a, b in pairwise(tops))
-    assert len(SERIES) == len(SYMBOLS) == len(set(SERIES)) == len(set(SYMBOLS))
+    looks = series_looks(["a", "b", "c", "d"])
+    for of in ("colour", "dash", "shape"):
+        assert len({str(look[of]) for look in looks}) == 4
+
+
+def test_of_more_than_four_lines_those_that_an_answer_names_are_in_colour() -> None:
+    names = ["a", "b", "c", "d", "e"]
+    assert [look["colour"] for look in series_looks(names)] == [REST] * 5
+    looks = series_looks(names, ("b", "e"))
+    assert [look["colour"] for look in looks] == [REST, SERIES["light"][0], REST, REST,
+                                                  SERIES["light"][1]]  # fmt: skip
+    drawn = layers(profile_specification(profile(1, 2, 3, 4, 5)))
+    assert {point["colour"] for point in drawn["points"]} == {REST}
+    assert {name["colour"] for name in drawn["names"]} == {"currentColor"}
 
 
 def test_a_line_alone_has_no_name() -> None:
@@ -234,8 +248,17 @@ def _luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("colour", [ACCENT, *SERIES])
-@pytest.mark.parametrize("ground", ["#ffffff", "#1e2129"])
+DARK = "#1e2129"
+
+
+@pytest.mark.parametrize(
+    ("colour", "ground"),
+    [
+        *product((ACCENT, REST), ("#ffffff", DARK)),
+        *((colour, "#ffffff") for colour in SERIES["light"]),
+        *((colour, DARK) for colour in SERIES["dark"]),
+    ],
+)
 def test_colours_stand_out_in_light_and_dark(colour: str, ground: str) -> None:
     assert re.fullmatch("#[0-9a-f]{6}", colour)
     lighter, darker = sorted([_luminance(colour), _luminance(ground)], reverse=True)

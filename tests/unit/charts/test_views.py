@@ -14,6 +14,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.kinds.heatmap import Segment
 from gridatlas.charts.marks import marks_of
+from gridatlas.charts.vegalite import ABOVE, COURSE_GAP, cell_size
 from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
 from gridatlas.pages.heatmaps import figures_of
 from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions
@@ -73,6 +74,20 @@ def test_a_caption_of_values_says_what_was_tested(
     assert all(mark.faded == fades for heatmap in view.heatmaps for mark in heatmap.marks)
 
 
+@pytest.mark.parametrize(
+    ("cells", "grade", "shows"),
+    [(NULL, "not-shown", True), (NULL, "untestable", False), (UNKNOWN, "not-shown", False)],
+)
+def test_where_all_is_faded_a_caption_says_what_would_have_been_found(
+    tmp_path: Path, cells: str, grade: str, shows: bool
+) -> None:
+    answer = Answer("No effect of rate shown", (), grade, 0.4, "", shows="3 points")  # type: ignore[arg-type]
+    caption = view_of(study(tmp_path, cells), answer).caption
+    sentence = "beyond chance. One of 3 points or more, between means, would probably have been."
+    assert (sentence in caption) == shows
+    assert ("3 points" in caption) == shows
+
+
 def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path: Path) -> None:
     head = STUDY.replace("facets: [task]\nroles: {task: block}\n", "")
     few = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 60, 62, 10, 11, 12), 1))
@@ -114,6 +129,36 @@ def test_a_caption_of_differences_says_what_was_tested(
     assert (sum(m.faded for m in marks), sum(m.strong for m in marks)) == (faded, strong)
     # A number stays where chance may explain it.
     assert all(mark.text for mark in marks)
+
+
+# --- lines at the edges of large grids ------------------------------------------------------------
+
+
+def test_a_grid_without_numbers_has_the_means_of_its_levels_as_lines(tmp_path: Path) -> None:
+    cells = "".join(f"{x},{y},a,{x + 2 * y},\n" for x in range(40) for y in range(30) if x or y)
+    assessment = study(tmp_path, cells, head=STUDY.replace(": block", ": choice"))
+    [heatmap] = view_of(assessment).heatmaps
+    assert not heatmap.printed
+    assert heatmap.x_means == heatmap.y_means == ()
+    # A level with a missing cell has none; the others lie between the ends of both axes.
+    low, high = 2 * 1 + 19.5, 2 * 29 + 19.5
+    assert heatmap.x_course[0] is None
+    assert heatmap.x_course[39] == pytest.approx((39 + 29 - low) / (high - low))
+    assert heatmap.y_course[-1] is None
+    assert (heatmap.y_course[-2], heatmap.y_course[0]) == pytest.approx((0, 1))
+    caption = view_of(assessment).caption
+    assert "Lines: mean of each column (up is more) and of each row (right is more)." in caption
+    rows = {layer["name"]: layer.get("data", {}).get("values") for layer in
+            heatmap.specification()["layer"]}  # fmt: skip
+    right = len(heatmap.x_labels) * cell_size(heatmap)[0]
+    assert all(of["top"] is None or -ABOVE <= of["top"] <= -COURSE_GAP for of in rows["course-x"])
+    assert all(
+        of["left"] is None or right + COURSE_GAP <= of["left"] <= right + ABOVE
+        for of in rows["course-y"]
+    )
+    assert as_thumbnail(heatmap).x_course == ()
+    small = study(tmp_path / "small", GRID)
+    assert "Lines:" not in view_of(small).caption
 
 
 # --- outlines are what headlines assert -----------------------------------------------------------

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Literal
 
 from gridatlas import registry
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.plotting import Column
-from gridatlas.model.study import Factor
+from gridatlas.model.study import Factor, Study
 from gridatlas.table.study_table import Grid
 
 Specification = dict[str, Any]
 Expected = Mapping[str, tuple[str, int]]
 ByVega = Callable[[Specification], str]
 """Has Vega draw: the SVG of a specification."""
-Place = Literal["settings", "axes", "ahead"]
+Place = Literal["main", "settings", "axes", "ahead"]
 """The question of a page that a plot answers: which setting, whether an axis matters, or which
-level of a facet is ahead."""
+level of a facet is ahead. What is `main` stands first, in the shape of the data."""
 
 
 class CannotShow(ValueError):
@@ -80,6 +80,13 @@ class Plot(Picture):
     PLACE: ClassVar[Place]
     ORDER: ClassVar[int]
     """Its place among all kinds."""
+    OF_FACET: ClassVar[bool] = False
+    """Whether it compares the levels of a facet, which a fence then names."""
+
+    @classmethod
+    def place(cls, study: Study) -> Place:
+        """The question that it answers on pages of a study."""
+        return cls.PLACE
 
     @classmethod
     @abstractmethod
@@ -90,7 +97,7 @@ class Plot(Picture):
 
         Args:
             grids: What the page is about.
-            facet: Whose levels it compares, of a page at the place `ahead`; else None.
+            facet: Whose levels a page compares, where it does: the place `ahead`; else None.
         """
 
     @classmethod
@@ -115,6 +122,11 @@ class Plot(Picture):
     def name(self) -> str:
         """What its files are called."""
         return self.KIND
+
+    @property
+    def before_values(self) -> bool:
+        """Whether it shows what differences of grids don't add to: below it are the values."""
+        return False
 
     @property
     @abstractmethod
@@ -148,3 +160,12 @@ def all_plots() -> Mapping[str, type[Plot]]:
                     raise ValueError(f"{both} both have {part.KIND}")
     ordered = sorted(found.values(), key=lambda kind: kind.ORDER)
     return {kind.KIND: kind for kind in ordered}
+
+
+def main_plots(
+    assessment: Assessment, grids: Sequence[Grid], facet: Factor | None = None
+) -> Iterator[Plot]:
+    """The main picture of grids in the shape of their data; none where that is a heatmap."""
+    for kind in all_plots().values():
+        if kind.place(assessment.study) == "main":
+            yield from kind.of(assessment, grids, facet)

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
-from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
+from gridatlas.assessment.uncertainty import Ends
+from gridatlas.charts.kinds import CannotShow, Expected, Place, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -28,7 +28,7 @@ from gridatlas.charts.plotting import (
     padded,
     shortened,
 )
-from gridatlas.charts.tables import Tables, tables_of
+from gridatlas.charts.tables import Tables, is_ordered, narrow_and_wide, scope_of, tables_of
 from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
 from gridatlas.model.study import Factor, Study, point_slug
 from gridatlas.statistics.interval import Interval, mean_interval
@@ -109,6 +109,11 @@ class DotPlot(Plot):
     rows: tuple[DotRow, ...]
 
     @classmethod
+    def place(cls, study: Study) -> Place:
+        """Of names along one axis it is the picture itself."""
+        return cls.PLACE if study.second else "main"
+
+    @classmethod
     def of(
         cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None = None
     ) -> tuple[DotPlot, ...]:
@@ -118,13 +123,15 @@ class DotPlot(Plot):
             grids: Of one table, or of one per benchmark or seed; aggregates may be among them.
 
         Returns:
-            None where there is nothing to choose, where too many settings share the best value, or
-            where no interval is known.
+            None where there is nothing to choose, where too many settings share the best value,
+            where no interval is known, or where a line along the one axis shows the same.
         """
-        tables = tables_of(assessment, grids)
-        if tables is None or not assessment.study.has_best:
+        study = assessment.study
+        tables = None if facet else tables_of(assessment, grids)
+        along = not study.second and is_ordered(study, study.x)
+        if tables is None or along or not study.has_best:
             return ()
-        plot = dot_plot(tables)
+        plot = dot_plot(tables, always=not study.second)
         return (plot,) if plot else ()
 
     @classmethod
@@ -311,10 +318,10 @@ def _estimate(tables: Tables, row: int, given: Floats) -> tuple[float, Ends | No
     if tables.aggregate is not None:
         value = float(tables.aggregate.columns.value.floats[row])
         if not isnan(value):
-            return value, *_narrow_and_wide(tables.uncertainty(tables.aggregate), row)
+            return value, *narrow_and_wide(tables.uncertainty(tables.aggregate), row)
     tests = [tables.uncertainty(grid) for grid in tables.grids]
     if len(tests) == 1:
-        return float(given[0]), *_narrow_and_wide(tests[0], row)
+        return float(given[0]), *narrow_and_wide(tests[0], row)
     mean = sum(given.tolist()) / len(given)
     if tables.kind == "seeds":
         return mean, None, None
@@ -333,26 +340,12 @@ def _together(values: Sequence[float], ends: Sequence[Floats]) -> Ends | None:
     return None if isnan(interval.low) else (interval.low, interval.high)
 
 
-def _narrow_and_wide(tests: GridUncertainty, row: int) -> tuple[Ends | None, Ends | None]:
-    """The interval for the same questions, and the wider one; over seeds only the latter."""
-    wide, narrow = as_pairs(np.stack([tests.ends[row], tests.by_trials[row]]))
-    if narrow is None or tests.basis == "replicates":
-        return wide, None
-    return narrow, None if narrow == wide else wide
-
-
 def _scopes(tables: Tables) -> tuple[Scope, Scope]:
     """What the intervals of a dot plot hold for: the one that is drawn, and the wider one."""
     if tables.kind == "seeds":
         return "other seeds", ""
-    tests = tables.uncertainty(tables.lead)
-    if tests.basis == "repeats":
-        return "", ""  # repeats may be seeds, runs or annotators: no questions are known
-    if tables.study.spread and not defined(tests.by_trials).any():
-        return "", ""  # a table rarely says what its spread is over
-    if defined(tests.by_items).any() or tables.study.trials:
-        return "these questions", "questions of the kind"
-    return "", ""
+    scope = scope_of(tables.study, tables.uncertainty(tables.lead))
+    return scope, "questions of the kind" if scope else ""
 
 
 def _dots_described(study: Study, plot: DotPlot) -> str:

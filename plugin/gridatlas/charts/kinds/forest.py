@@ -79,6 +79,7 @@ class Forest(Plot):
     """
 
     KIND, PLACE, ORDER = "forest", "ahead", 3
+    OF_FACET = True
 
     title: str
     description: str

@@ -34,6 +34,8 @@ class Heatmap(Picture):
         x_labels: From left to right.
         y_labels: From top to bottom.
         x_means, y_means: By level the mean of its cells as printed; empty where none are shown.
+        x_course, y_course: By level that mean between the lowest (0) and the highest (1) of both
+            axes, for a line at the edge of a grid without numbers; None where a cell is missing.
         outlined: What the headline asserts and a test carries.
         x_asserted, y_asserted: Places of the levels whose means are asserted.
         region: Edges of what the study declares.
@@ -57,6 +59,8 @@ class Heatmap(Picture):
     marks: tuple[CellMark, ...]
     x_means: tuple[str, ...] = ()
     y_means: tuple[str, ...] = ()
+    x_course: tuple[float | None, ...] = ()
+    y_course: tuple[float | None, ...] = ()
     outlined: tuple[Segment, ...] = ()
     x_asserted: tuple[int, ...] = ()
     y_asserted: tuple[int, ...] = ()

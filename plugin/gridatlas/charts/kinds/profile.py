@@ -12,10 +12,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
 from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
 from gridatlas.charts.plotting import (
-    ACCENT,
-    LABEL_LIMIT,
-    SERIES,
-    SYMBOLS,
+    NAME,
     TITLE_LIMIT,
     Column,
     Scope,
@@ -25,8 +22,9 @@ from gridatlas.charts.plotting import (
     filled_in,
     label_angle,
     label_width,
+    names_at_ends,
     padded,
-    spread_out,
+    series_looks,
     thinned,
 )
 from gridatlas.charts.tables import Tables, tables_of
@@ -44,8 +42,8 @@ from gridatlas.table.study_table import Grid
 
 STEP, NARROWEST, WIDEST = 24, 120, 300
 """Pixels from one level to the next, and of the axis of levels: two stand beside a dot plot."""
-HEIGHT, NAME = 160, 14
-"""Pixels of the axis of values at least, and of a line's name from top to bottom."""
+HEIGHT = 160
+"""Pixels of the axis of values at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +116,10 @@ class Profile(Plot):
             grids: As in `DotPlot.of`.
 
         Returns:
-            None for an axis where no level of the other has all of its cells.
+            None for an axis where no level of the other has all of its cells, and where there is
+            no other: the main picture shows the same.
         """
-        tables = tables_of(assessment, grids)
+        tables = tables_of(assessment, grids) if assessment.study.second else None
         return _on_one_scale(tables) if tables else ()
 
     @classmethod
@@ -128,7 +127,8 @@ class Profile(Plot):
         cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None = None
     ) -> tuple[Profile, ...]:
         """As `of`."""
-        found = cls.of(assessment, grids)
+        tables = tables_of(assessment, grids)
+        found = _on_one_scale(tables) if tables else ()
         if not found:
             raise CannotShow(
                 "as: profile for axes whose levels can't be compared: too few, too many, or never "
@@ -340,14 +340,15 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
         "lines": [],
         "points": [],
     }
+    looks = series_looks([line.name for line in profile.lines])
     for place, line in enumerate(profile.lines):
-        look = {"line": place, **_look(profile, place)}
+        look = {"line": place, **looks[place]}
         for level, label, offset in zip(levels, profile.levels, line.offsets, strict=True):
             point = look | {"level": level, "offset": offset}
             data["lines"].append(point)
             name = f"{line.name}, {label}" if line.name else label
             data["points"].append(point | {"label": name})
-    data |= _names(profile, width, height)
+    data |= _names(profile, looks, width, height)
     spec = filled_in(spec, data)
     angle, every = label_angle(levels, width // len(levels))
     for layer in spec["layer"]:
@@ -365,34 +366,17 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
     return spec
 
 
-def _look(profile: Profile, place: int) -> dict[str, str]:
-    """Colour and symbol of a line; that of a single one needs no telling apart."""
-    if len(profile.lines) == 1:
-        return {"colour": ACCENT, "shape": "circle"}
-    return {"colour": SERIES[place % len(SERIES)], "shape": SYMBOLS[place % len(SYMBOLS)]}
-
-
-def _names(profile: Profile, width: int, height: int) -> dict[str, list[dict[str, Any]]]:
-    """The lines' names at their right ends, moved apart, each with a line that leads to it."""
+def _names(
+    profile: Profile, looks: Sequence[dict[str, Any]], width: int, height: int
+) -> dict[str, list[dict[str, Any]]]:
+    """The lines' names at their right ends."""
     low, high = profile.domain
-    ends = []
-    for place, line in enumerate(profile.lines):
+    step, ends, of = width / len(profile.levels), [], []
+    for look, line in zip(looks, profile.lines, strict=True):
         at = [index for index, offset in enumerate(line.offsets) if offset is not None]
         offset = line.offsets[at[-1]] if at else None
         if line.name and offset is not None:
-            step = width / len(profile.levels)
-            ends.append(
-                (place, line.name, (at[-1] + 0.5) * step, (high - offset) / (high - low) * height)
-            )
-    tops = spread_out([end[3] for end in ends], NAME, (NAME / 2, height - NAME / 2))
-    left = width + 4
-    return {
-        "leaders": [
-            {"left": x + 5, "right": left - 3, "top": y, "bottom": top, **_look(profile, place)}
-            for (place, _, x, y), top in zip(ends, tops, strict=True)
-        ],
-        "names": [
-            {"left": left, "top": top, "name": drawable_text(name, LABEL_LIMIT)}
-            for (_, name, _, _), top in zip(ends, tops, strict=True)
-        ],
-    }
+            down = (high - offset) / (high - low) * height
+            ends.append((line.name, (at[-1] + 0.5) * step, down))
+            of.append(look)
+    return names_at_ends(ends, of, width, height)
