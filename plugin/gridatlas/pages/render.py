@@ -194,6 +194,7 @@ class Templates:
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}
+        context["address"] = self.site.of(plan.path, plan.path) if self.address else ""
         if "study" in context:
             context["terms"] = Words(context["study"])
         first = figure_anchor(plan.main_grid) if plan.main_grid else ""
