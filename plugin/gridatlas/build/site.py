@@ -324,8 +324,9 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     explore = (folder / "explore.js").read_text("utf-8")
     rules = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
     script = (folder / "gridatlas.js").read_text("utf-8")
-    # Why a line is there, and how far it is indented, its readers needn't load.
-    files[STYLESHEET] = re.sub(r"(?s)\s*/\*.*?\*/|(?m:^ +)", "", rules).lstrip()
-    files[SCRIPT] = re.sub(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^ +", "", script)
+    # Why a line is there, and how it is laid out, its readers needn't load.
+    rules = re.sub(r"(?s)/\*.*?\*/", "", rules)
+    files[STYLESHEET] = re.sub(r"\s*([{};])\s*|(,)\s+", r"\1\2", rules).strip()
+    files[SCRIPT] = re.sub(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^\s+| // .*$", "", script)
     files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
     return files

@@ -22,7 +22,7 @@ INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""
 SOURCE = "source"
 """Id of what a study's page says of its source."""
-CELLS_UP_TO, OF_STUDY = 1_000, 400
+CELLS_UP_TO, OF_STUDY = 1_000, 250
 """Cells that the search finds, of all studies and of one: each is about 200 bytes of an index that
 is loaded whole. Of a study with more it finds the grids."""
 BOOST = 2

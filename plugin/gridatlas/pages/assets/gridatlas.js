@@ -20,7 +20,13 @@
     if (within) within.append(made);
     return made;
   };
-  window.gridAtlas = { make, written };
+  /** Run something on each page, also on one that the theme puts in place without loading it. */
+  const ready = (run) => {
+    if (window.document$) window.document$.subscribe(run);
+    else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", run);
+    else run();
+  };
+  window.gridAtlas = { make, written, ready };
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
@@ -792,9 +798,7 @@
     state("open", ids.filter((id) => id !== fragment()).join(","));
   }, true);
   Object.assign(window.gridAtlas, { state, asked });
-  if (window.document$) window.document$.subscribe(begin);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
-  else begin();
+  ready(begin);
 })();
 
 // --- copy: a button for each text below a heatmap --------------------------------------------
@@ -991,9 +995,7 @@
     else section.querySelector('[data-ga-explore="close"]').click();
   });
 
-  if (window.document$) window.document$.subscribe(setUp);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
-  else setUp();
+  window.gridAtlas.ready(setUp);
 })();
 
 /* Material wraps tables in boxes that scroll sideways: where they do, they can be reached by key. */
@@ -1114,9 +1116,7 @@
     const verdict = target.closest?.(".ga-filter button");
     if (verdict) show(verdict);
   });
-  if (window.document$) window.document$.subscribe(setUp);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
-  else setUp();
+  window.gridAtlas.ready(setUp);
 })();
 
 // --- the page for frames: its height, for the page around it ----------------------------------
