@@ -424,7 +424,7 @@
     // They are read by people: in one order, and `/` and `,` stay as they are.
     const given = STATES.filter((one) => values.get(one)).map(
       (one) => `${one}=${encodeURIComponent(values.get(one))}`);
-    const text = given.join("&").replaceAll("%2F", "/").replaceAll("%2C", ",");
+    const text = given.join("&").replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%20", "+");
     const hash = [id, text].filter(Boolean).join("&");
     history.replaceState(history.state, "", location.pathname + location.search + (hash && `#${hash}`));
   };
