@@ -564,7 +564,9 @@
     const template = versionOf(row, name);
     const find = () => [...row.querySelectorAll(":scope > .ga-picture")];
     const of = (one) => (one.dataset.version || "") === (template ? name : "");
+    row.wanted = name;
     const html = find().some(of) || (await unpacked(template.dataset.packed));
+    if (row.wanted !== name) return; // another one was asked for meanwhile
     if (!find().some(of)) {
       const made = make("div", null, null, { class: "ga-picture", "data-version": name });
       made.innerHTML = html;
@@ -794,8 +796,10 @@
   };
   document.addEventListener("toggle", ({ target }) => {
     if (!target.matches?.(FOLD)) return;
-    const ids = [...document.querySelectorAll(`${FOLD}[open]`)].map((one) => one.id);
-    state("open", ids.filter((id) => id !== fragment()).join(","));
+    // What the address leads into is open anyway.
+    const to = document.getElementById(fragment());
+    const open = [...document.querySelectorAll(`${FOLD}[open]`)].filter((one) => !one.contains(to));
+    state("open", open.map((one) => one.id).join(","));
   }, true);
   Object.assign(window.gridAtlas, { state, asked });
   ready(begin);
