@@ -573,10 +573,9 @@
       find().at(-1).after(made);
       prepare();
     }
-    const pictures = find();
-    const shown = pictures.find(of);
+    const shown = find().find(of);
     close();
-    for (const one of pictures) one.hidden = one !== shown;
+    for (const one of find()) one.hidden = one !== shown;
     for (const one of row.querySelectorAll(".ga-readings button")) {
       one.setAttribute("aria-pressed", one.dataset.version === (template ? name : ""));
     }
