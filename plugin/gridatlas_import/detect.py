@@ -81,7 +81,7 @@ def _of_one_kind(folder: Path, files: Sequence[Path], given: ImportOptions) -> R
     for file in files:
         groups.setdefault(ending_of(file), []).append(file)
     tables: dict[str, RawTable] = {}
-    said: list[str] = []
+    sentences: list[str] = []
     for ending, group in groups.items():
         try:
             table = detect(group, given)
@@ -92,13 +92,13 @@ def _of_one_kind(folder: Path, files: Sequence[Path], given: ImportOptions) -> R
                 what += ", without numbers"
         except CannotImport as error:
             what = f"no table of results ({error.found})"
-        said.append(f"{join_names((file.name for file in group), 3)}: {what}")
+        sentences.append(f"{join_names((file.name for file in group), 3)}: {what}")
     if len(tables) == 1:
         [(ending, table)] = tables.items()
-        others = (text for end, text in zip(groups, said, strict=True) if end != ending)
+        others = (text for end, text in zip(groups, sentences, strict=True) if end != ending)
         return replace(table, notes=(*table.notes, *(f"not read: {text}" for text in others)))
     raise CannotImport(
-        f"{folder}, a folder with files of several kinds: {'; '.join(said)}",
+        f"{folder}, a folder with files of several kinds: {'; '.join(sentences)}",
         "a folder in which files of one kind have tables of results",
         f"name the files, such as {folder}/*{next(iter(tables or groups))}",
         usage=True,

@@ -246,8 +246,8 @@ def _about(
     higher = direction_of((*table.wide, metric)) if higher is None else higher
     higher = True if higher is None and outcomes else higher
     name, unit = rows.metric or table.metric or metric, table.units.get(metric, "")
-    kept = [spelled(level) for name, level in rows.keep if name in table.keep]
-    unit = unit or next((unit for unit in kept if dimension(unit) != unit), "")
+    spelled_units = [spelled(level) for name, level in rows.keep if name in table.keep]
+    unit = unit or next((unit for unit in spelled_units if dimension(unit) != unit), "")
     signs = _signs(columns, table, metric)
     return metric_of(name, columns[metric], asked, higher, unit, signs)
 

@@ -52,6 +52,8 @@ SCREENS: dict[str, dict[str, Any]] = {
     "zoomed": {"viewport": {"width": 640, "height": 450}, "color_scheme": "light"},
     # As high as the head of a page and its first row of heatmaps.
     "docs": {"viewport": {"width": 1280, "height": 820}, "color_scheme": "light"},
+    # As wide as a column of text, in which it is read.
+    "docs-near": {"viewport": {"width": 760, "height": 900}, "color_scheme": "light"},
     "docs-dark": {"viewport": {"width": 1280, "height": 820}, "color_scheme": "dark"},
 }
 
@@ -101,7 +103,7 @@ def take_start(browser: Browser) -> None:
         follow(ROOT / "docs/start.md", Path(folder))
         with serve(Path(folder) / "site") as address:
             url = f"{address}studies/tuning/"
-            take(browser, url, IMAGES / "start-study.png", "docs", whole=False)
+            take(browser, url, IMAGES / "start-study.png", "docs-near", whole=False)
 
 
 def take(

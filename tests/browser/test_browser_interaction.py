@@ -95,10 +95,36 @@ def test_the_address_has_what_is_open(page: Page, home: str) -> None:
         assert page.locator(f"[id={link.partition('#')[2]}]").count() == 1
 
 
+def test_the_address_has_what_is_sorted_and_unfolded(page: Page, home: str) -> None:
+    page.goto(home + STUDY)
+    page.locator("#grids > summary").click()
+    head = page.locator("#grids th", has_text="Mean")
+    for order in ("descending", "ascending"):
+        head.get_by_role("button").click()
+        until(page, f"() => location.hash === '#sort=mean,{order}&open=grids'")
+    page.reload()
+    until(page, "() => document.querySelector('#grids[open] th[aria-sort=ascending]')")
+    means = page.locator("#grids tbody tr > :nth-child(4)").all_inner_texts()
+    assert means == sorted(means, key=lambda text: float(text.split()[0]))
+    head.get_by_role("button").click()
+    page.locator("#grids > summary").click()
+    until(page, "() => location.hash === ''")
+
+
+def test_a_cell_is_opened_in_the_version_that_the_address_names(page: Page, home: str) -> None:
+    page.goto(f"{home}{MODEL}#cell={BEST}&show=plain+values&open=statistics")
+    until(page, OPEN)
+    assert "52.0 %" in page.locator(".ga-card").inner_text()
+    assert page.locator("#statistics[open]").count() == 1
+    shown = page.locator(".ga-picture:not([hidden])")
+    assert shown.get_attribute("data-version") == "plain values"
+    assert shown.locator(".ga-ring-cell.ga-on").count() == 1
+
+
 def test_a_heatmap_shows_another_reading(page: Page, home: str) -> None:
     page.goto(home + MODEL)
     page.locator(".ga-readings button", has_text="gemma").click()
-    assert "#show=R1-Qwen+figure" in page.url
+    until(page, "() => location.hash.startsWith('#show=R1-Qwen+figure')")
     figure = page.locator(".ga-picture:not([hidden]) figure", has_text="AIME24")
     for _ in range(2):  # also where the page is loaded with this address
         assert figure.locator(".cells_marks path").count() == 8

@@ -6,8 +6,10 @@ to say the same.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -76,7 +78,8 @@ def _study(path: str) -> str:
 def _versions(page: BeautifulSoup) -> Iterator[Tag]:
     """What a switch shows."""
     for template in page.select("template[data-version]"):
-        yield BeautifulSoup(template.decode_contents(), "html.parser")
+        html = gzip.decompress(b64decode(str(template["data-packed"])))
+        yield BeautifulSoup(html.decode(), "html.parser")
 
 
 def _layers(within: Tag) -> set[str]:
@@ -88,8 +91,8 @@ def _layers(within: Tag) -> set[str]:
 def _of_picture(picture: Tag, path: str, grades: Mapping[str, str]) -> Iterator[str]:
     drawn = _layers(picture) & {*MARKS}
     small = "ga-thumbnails" in picture.get_attribute_list("class")
-    caption = picture.select_one("p")
-    text = caption.get_text() if caption else ""
+    captions = picture.select(".ga-multiples-caption, .ga-thumbnails-caption")
+    text = " ".join(caption.get_text() for caption in captions)
     if not small:
         keys = {key["data-mark"] for key in picture.select(".ga-key[data-mark]")} & {*MARKS}
         if keys != drawn:

@@ -127,7 +127,7 @@ def test_a_page_for_frames_is_light(atlas: Build, study: str, grid: str) -> None
     files = [path, *(path.parent / name for name in loaded)]
     assert [file.name for file in files[1:]] == ["gridatlas.css", "gridatlas.js"]
     assert path.stat().st_size < 80_000
-    assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 32_000
+    assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 30_000
 
 
 @every_grid

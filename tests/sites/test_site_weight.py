@@ -1,6 +1,7 @@
 """What pages weigh and load before anybody asks to explore a grid."""
 
 import gzip
+import json
 import re
 
 import pytest
@@ -40,3 +41,22 @@ def test_a_page_loads_one_script_of_ours_and_no_picture(atlas: Build, page: str)
     theirs = [script for script in scripts if script not in ours]
     assert all("/assets/javascripts/" in their for their in theirs), theirs
     assert soup.select('link[rel~="preload"], link[rel~="modulepreload"], article img[src]') == []
+
+
+def test_a_level_keeps_its_versions_small(atlas: Build) -> None:
+    html = _html(atlas, MODEL)
+    assert len(html) <= 175_000
+    packed = atlas.page(MODEL).select("template[data-packed]")
+    assert len(packed) == 2
+    assert sum(len(str(of)) for of in packed) < 20_000
+
+
+def test_the_search_loads_little_and_leads_to_a_grids_own_study(atlas: Build) -> None:
+    index = (atlas.site / "search/search_index.json").read_bytes()
+    assert len(index) <= 300_000
+    docs = json.loads(index)["docs"]
+    own = [of["location"] for of in docs if of["text"].startswith("pass@8 over")]
+    assert own
+    assert all(location.startswith("studies/digits-pass-8/") for location in own)
+    assert all(of.get("boost") == 2 for of in docs if of["location"].startswith("studies/"))
+    assert not [of for of in docs if "<pre" in of["text"]]

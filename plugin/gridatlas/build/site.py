@@ -20,7 +20,7 @@ from gridatlas.charts.pool import RenderPool
 from gridatlas.charts.render import Drawable, bundle
 from gridatlas.data.published import Published, published
 from gridatlas.files.cache import open_cache
-from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, STYLESHEET, SiteAddress
+from gridatlas.model.addresses import ASSETS, EXPLORE, MOVED, SCRIPT, STYLESHEET, SiteAddress
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem, visible
 from gridatlas.model.study import Study
@@ -323,10 +323,13 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     files[f"{ASSETS}/{vega.name}"] = vega.script
     explore = (folder / "explore.js").read_text("utf-8")
     rules = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
-    # Why a rule is there, its readers needn't load.
-    rules = re.sub(r"\s*/\*.*?\*/", "", rules, flags=re.DOTALL).lstrip()
+    script = (folder / "gridatlas.js").read_text("utf-8")
+    # Why a line is there, and how it is laid out, its readers needn't load.
+    rules = re.sub(r"(?s)/\*.*?\*/", "", rules)
+    rules = re.sub(r"\s*([{};])\s*|(,)\s+", r"\1\2", rules).strip()
     # Lengths are in Material's rem, 20 px; those of other themes are 10 to 16.
     lengths = re.sub(r"(?<![\w.-])(-?[\d.]+)rem\b", r"calc(\1*var(--ga-rem,20px))", rules)
-    files[STYLESHEET] = f":root:has(.md-container){{--ga-rem:1rem}}\n{lengths}"
+    files[STYLESHEET] = f":root:has(.md-container){{--ga-rem:1rem}}{lengths}"
+    files[SCRIPT] = re.sub(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^\s+| // .*$", "", script)
     files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
     return files

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from gridatlas.assessment.agreement import Disagreement, Hint, Pair, ReadingAgreement
+from gridatlas.checks.words import half_unit
 from gridatlas.data.tables import guarded
 from gridatlas.model.format import cell_text
 from gridatlas.model.study import Study
+from gridatlas.table.grids import Results
 
 MATRIX_UP_TO = 12
 """Readings of which the page Checks has a table of all pairs."""
@@ -130,6 +132,37 @@ def spread(study: Study, disagreement: Disagreement) -> Spread:
     [(value, times)] = Counter(value for _, value in disagreement.values).most_common(1)
     most = f"{cell_text(study, cells[given[value][0]])} ({times} of {len(disagreement.values)})"
     return Spread(text_of(min(given)), text_of(max(given)), most if times > 1 else "")
+
+
+def fitting(results: Results, disagreement: Disagreement) -> tuple[str, ...] | None:
+    """The readings whose value gives the printed average, with its other parts as they are shown.
+
+    Returns:
+        None where no average of the cell is printed, or a part of it is missing.
+    """
+    for grid in results.grids.values():
+        if grid.computed or disagreement.levels not in [part.levels for part in grid.parts]:
+            continue
+        printed = grid.cell(*disagreement.point)
+        others = [
+            part.cell(*disagreement.point).value
+            for part in grid.parts
+            if part.levels != disagreement.levels
+        ]
+        parts = [value for value in others if value is not None]
+        # Without a reading it is computed here, of the shown parts.
+        if printed.value is None or not printed.reading or len(parts) < len(others):
+            continue
+        average = printed.value
+        found = ((name, _off(average, [*parts, value])) for name, value in disagreement.values)
+        return tuple(name for name, off in found if off <= 0)
+    return None
+
+
+def _off(printed: Decimal, parts: Sequence[Decimal]) -> Decimal:
+    """How far a mean is from its parts beyond what rounding explains, times their number."""
+    room = half_unit(printed) * len(parts) + sum(map(half_unit, parts), Decimal())
+    return abs(sum(parts, Decimal()) - printed * len(parts)) - room
 
 
 def pairs_csv(comparison: ReadingAgreement) -> str:

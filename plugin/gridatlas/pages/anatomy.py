@@ -13,7 +13,14 @@ from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
 from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.leaderboard import Board, board_of
-from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions
+from gridatlas.pages.multiples import (
+    columns,
+    in_common,
+    inked,
+    multiples,
+    thumbnails,
+    with_versions,
+)
 from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
 
@@ -84,6 +91,7 @@ class Anatomy:
             "main": [row.key for row in self.main],
             "leading": [row.key for row in self.leading],
             "shown": self._shown,
+            "common": in_common([row for row in self.leading if row.small]),
             "placed": {place: self._placed(place) for place in get_args(Place) if place != "main"},
             "folded": self.folded,
             "differences": self.found,
@@ -152,21 +160,21 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
     if any(figure.plot and figure.plot.before_values for row in main for figure in row.figures):
         return Anatomy((values_row(assessment, grids, facet.id),), found=found, main=main)
     ahead = answering(assessment, grids, facet.id, facet) if found else ()
-    leading = _changes(assessment, found, facet.id) if found else level_rows(assessment, facet)
+    leading = _changes(assessment, found, facet.id) if found else columns(assessment, facet)
     again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
     folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
     return Anatomy((*ahead, *leading), folded=folded, found=found, main=main)
 
 
 def study_anatomy(assessment: Assessment) -> Anatomy:
-    """A study: its levels with thumbnails; one without facets shows its grid itself."""
+    """A study: its levels side by side; one without facets shows its grid itself."""
     facet = next(iter(assessment.study.facets), None)
     grids = tuple(assessment.results.grids.values())
     if facet is None:
         return _of_values(assessment, grids, "")
     board = board_of(assessment.study, grids, assessment.answers.get(""))
     main = () if board else main_pictures(assessment, grids, "", facet)
-    return Anatomy(level_rows(assessment, facet), board=board, main=main)
+    return Anatomy(columns(assessment, facet, compared=True), board=board, main=main)
 
 
 def main_pictures(
@@ -215,14 +223,6 @@ def _changes(
     assessment: Assessment, found: tuple[Difference, ...], page: str
 ) -> tuple[FigureRow, ...]:
     return (inked(assessment, found, page=page),) if found else ()
-
-
-def level_rows(assessment: Assessment, facet: Factor) -> tuple[FigureRow, ...]:
-    """For each level of a facet the heatmaps that stand for it."""
-    return tuple(
-        thumbnails(assessment, f"{facet.id}/{level.slug}", f"level-{level.slug}")
-        for level in assessment.results.levels(facet.id)
-    )
 
 
 def overview_row(assessment: Assessment) -> FigureRow:

@@ -14,7 +14,7 @@ from gridatlas.checks import CheckResult, Finding
 from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import only_problems
-from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, spread
+from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, fitting, spread
 from gridatlas.pages.filters import (
     CONTRADICTED,
     VERDICT_WORDS,
@@ -73,6 +73,7 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
     differ = {name for disagreement in comparison.disagreements for name, _ in disagreement.values}
     weights = Counter(map(weight, checks.findings))
     wrong = [claim for claim in assessment.claims if claim_outcome(claim) in CONTRADICTED]
+    ranked = sorted(comparison.disagreements, key=lambda found: -found.difference)
     by_reading, matrix = check_matrix(checks.results, [reading.id for reading in study.accounts])
     return {
         "weights": weights,
@@ -85,7 +86,8 @@ def checks_context(assessment: Assessment) -> dict[str, Any]:
         "comparison": comparison,
         "agreement": agreement(comparison),
         "spread": partial(spread, study),
-        "ranked": sorted(comparison.disagreements, key=lambda found: -found.difference),
+        "fits": {of: fitting(assessment.results, of) for of in ranked},
+        "ranked": ranked,
         "ranked_findings": ranked_findings(checks.results),
         "first_cells": FIRST_CELLS,
         "first_findings": min(FIRST_FINDINGS, weights["problem"]),

@@ -14,7 +14,7 @@ from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study, inline
 from gridatlas.pages import words
 from gridatlas.pages.exports import ARCHIVE
-from gridatlas.pages.lines import lines_of
+from gridatlas.pages.lines import doubts_of, lines_of
 from gridatlas.pages.trust import Trust, trust_of
 from gridatlas.table.study_table import Grid
 
@@ -43,6 +43,7 @@ def page_context(
     def trust() -> Trust:
         return trust_of(assessment, shown)
 
+    lines = partial(lines_of, assessment, shown)
     return {
         "results": results,
         "study": study,
@@ -70,7 +71,8 @@ def page_context(
         "answers": assessment.answers,
         "grids": shown,
         "trust": trust,
-        "lines": partial(lines_of, assessment, shown),
+        "lines": lines,
+        "doubts": lambda answer: doubts_of(study, answer, lines(answer), trust()),
         "siblings": (),
         "claims": (),
     }

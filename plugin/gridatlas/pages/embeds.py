@@ -95,8 +95,8 @@ def frame_size(embed: EmbedPlan, svg: str) -> tuple[int, int]:
     sure = "x" * 130 if embed.figure.uncertainty else ""
     of = embed.figure
     # A plot's caption is about as long as what it says to a screen reader.
-    said = of.chart.description if of.plot else caption(of)
-    small = [embed.answer, said, sure, source, *list(notes)[:3]]
+    subject = of.chart.description if of.plot else caption(of)
+    small = [embed.answer, subject, sure, source, *list(notes)[:3]]
     letters = (width - BESIDE) // 7
     lines = len(wrap(embed.title, letters * 4 // 5))
     lines += sum(len(wrap(text, letters)) for text in small)

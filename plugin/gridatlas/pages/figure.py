@@ -248,7 +248,8 @@ class FigureRow:
         says: What the caption says of small multiples.
         legend: Of small multiples, which have titles, legend and actions in common; None for
             figures that each have their own.
-        small: Whether they are thumbnails, without legend and actions.
+        small: Whether they stand for others: without legend and actions, and linked to their pages.
+        more: How many others there are of their kind, of thumbnails.
         width: Of each drawing in CSS, `600px` or `100%`; empty for its own.
         versions: The same of another reading, or in other colours: what a switch calls each, what
             becomes of the page's answer, and the row.
@@ -261,6 +262,7 @@ class FigureRow:
     says: str = ""
     legend: Legend | None = None
     small: bool = False
+    more: int = 0
     width: str = ""
     versions: tuple[tuple[str, str, FigureRow], ...] = ()
 

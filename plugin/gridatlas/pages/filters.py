@@ -336,6 +336,12 @@ def _urlsafe(url: str) -> Markup:
     return Markup(escape(quote(url, safe=":/?#@!&*+,;=%~-._"), quote=False))
 
 
+def _css_string(text: str) -> Markup:
+    """A text as the content of a CSS string: whatever isn't a letter or digit is escaped."""
+    plain = (of if of.isascii() and of.isalnum() else f"\\{ord(of):x} " for of in text)
+    return Markup("".join(plain))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "urlsafe": _urlsafe,
     "p_value": lambda p: "–" if p is None else format_p(p),
@@ -352,6 +358,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "and": _and,
     "date": _date,
     "inline": inline,
+    "css_string": _css_string,
     "summary": summarise,
 }
 

@@ -9,12 +9,21 @@ import numpy as np
 
 from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.model.format import many
+from gridatlas.model.study import Study
+from gridatlas.pages import words
+from gridatlas.pages.trust import Trust
 from gridatlas.table.study_table import Grid
 
 LEAD = 45
 """Words of a lead."""
 EDGE = "may lie beyond"
 """In the sentence that says that the best is the last level that was tried."""
+WIDER = "For other questions"
+"""Begins the sentence with the intervals for a wider scope than the answer's."""
+NOTE = 20
+"""Words of a study's note up to which it is a doubt of its own."""
+DOUBTS = 2
 _STEPS = (5, 2, 1)
 
 
@@ -50,6 +59,44 @@ def lines_of(assessment: Assessment, grids: Sequence[Grid], answer: Answer) -> d
         "repeats": max([levels["replicate"], *repeated]),
         "blocks": max(levels["block"], 1),
     }
+
+
+def doubts_of(study: Study, answer: Answer, lines: dict[str, Any], trust: Trust) -> list[str]:
+    """What could overturn an answer: the first two that apply, and what was checked and can't.
+
+    Args:
+        lines: What `lines_of` gives.
+    """
+    second, again, note = trust.second.cells, trust.again, study.source and study.source.note
+    read_once = not second.of and (trust.machine_made or study.source) and not trust.measured
+    wider = next((line for line in answer.evidence if line.startswith(WIDER)), "")
+    applies: tuple[tuple[Any, str], ...] = (
+        (answer.grade == "reading-dependent", words.ANOTHER_READING),
+        (lines["edge"], lines["edge"]),
+        (lines["at_edge"] and not lines["edge"], words.AT_EDGE),
+        (answer.asserts and wider, wider),
+        (second.failed, words.READINGS_DIFFER.format(
+            failed=second.failed, cells=many(second.of, "cell"))),
+        (lines["failed"], words.RUNS_FAILED.format(cells=many(lines["failed"], "cell"))),
+        (read_once, words.READ_ONCE),
+        (not (again and again.measured), words.MEASURED_ONCE),
+        (note and len(note.split()) <= NOTE, note or ""),
+    )  # fmt: skip
+    found = [text for holds, text in applies if holds][:DOUBTS]
+    inner = "" if lines["edge"] or lines["at_edge"] else _inner(study, answer)
+    return [*found, words.NOT_AT_EDGE.format(level=inner)] if inner else found
+
+
+def _inner(study: Study, answer: Answer) -> str:
+    """The level that an answer asserts as the best, within the levels of an axis of numbers."""
+    for stated in answer.assertions:
+        axis = next((axis for axis in study.varied if axis.id == stated.factor), None)
+        if stated.kind not in ("level", "peak") or axis is None or len(axis.levels) < 3:
+            continue
+        labels = [level.label for level in axis.levels if level.number is not None]
+        if len(labels) == len(axis.levels) and stated.levels[0] in labels[1:-1]:
+            return f"{axis.label} {stated.levels[0]}"
+    return ""
 
 
 def _lead(evidence: Sequence[str]) -> list[str]:

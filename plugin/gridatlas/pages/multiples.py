@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,11 +12,11 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.draw import colours_of, drawn_values
 from gridatlas.charts.findings import assertions_named, tuned_levels
 from gridatlas.charts.kinds.sweep import Sweep
-from gridatlas.charts.views import as_thumbnail, differences_view, grids_view
+from gridatlas.charts.views import as_thumbnail, differences_view, grids_view, of_one_size
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, legend_of
-from gridatlas.table.differences import Difference, subtract
+from gridatlas.table.differences import Difference, differences, subtract
 from gridatlas.table.study_table import Grid
 
 
@@ -112,42 +113,118 @@ def _pairs(differences: Sequence[Difference]) -> list[str]:
 
 
 THUMBNAILS = 6
-"""Heatmaps that stand for a study or a level."""
+"""Heatmaps that stand for a study."""
+COLUMNS = 6
+"""Heatmaps on the page that lists a facet's levels, one of their comparison included."""
 
 
-def thumbnails(assessment: Assessment, page: str = "", key: str = "") -> FigureRow:
-    """Small heatmaps of exactly what a headline names: no numbers, no axes, no actions.
+def thumbnails(assessment: Assessment) -> FigureRow:
+    """Small heatmaps of exactly what a study's headline names: no numbers, no axes, no actions.
 
     Of pairs that it asserts their differences, with what is subtracted in the titles; else grids:
     the aggregates, or the first.
-
-    Args:
-        page: Path of the page below the study's that they stand for; empty for the study.
-        key: Names the row on its page; without, `lead-<study>`.
     """
-    key = key or f"lead-{assessment.study.id}"
-    differences = _named(assessment, page)[:THUMBNAILS]
+    key = f"lead-{assessment.study.id}"
+    differences, grids = _named(assessment, ""), _leading(assessment)
     if differences:
-        row = inked(assessment, differences, key, page)
-        where = _telling([of.parts for of in differences]) or [""] * len(differences)
-        names = [_subtracted(*of) for of in zip(differences, where, strict=True)]
+        row = inked(assessment, differences[:THUMBNAILS], key)
+        names = _subtracted_all(differences[:THUMBNAILS])
     else:
-        row = multiples(assessment, _leading(assessment, page)[:THUMBNAILS], key, page)
+        row = multiples(assessment, grids[:THUMBNAILS], key)
         names = [figure.name for figure in row.figures]
     if sweeps := _sweeps(assessment, row):
         return replace(row, figures=sweeps, legend=None, small=True)
     figures = tuple(
-        replace(
-            figure,
-            chart=as_thumbnail(figure.heatmap),
-            name=name,
-            subtitle=figure.subtitle.partition(" · ")[0],
-            compact=True,
-        )
+        replace(_small(figure, name), chart=as_thumbnail(figure.heatmap))
         for figure, name in zip(row.figures, names, strict=True)
     )
     legend = legend_of([figure.heatmap for figure in figures])
-    return replace(row, figures=figures, legend=legend, small=True)
+    more = len(differences or grids) - len(figures)
+    return replace(row, figures=figures, legend=legend, small=True, more=more)
+
+
+def _small(figure: Figure, name: str) -> Figure:
+    return replace(figure, name=name, subtitle=figure.subtitle.partition(" · ")[0], compact=True)
+
+
+def columns(
+    assessment: Assessment, facet: Factor, *, compared: bool = False
+) -> tuple[FigureRow, ...]:
+    """A heatmap with numbers for each level of a facet: the grid that sums it up.
+
+    Args:
+        compared: Whether there is one of their comparison, too: of what the headline names, else of
+            the grids that sum up the levels.
+    """
+    rows = [
+        multiples(assessment, [_whole_of(_at(assessment, page))], f"level-{level.slug}", page)
+        for level in assessment.results.levels(facet.id)[: COLUMNS - compared]
+        if (page := f"{facet.id}/{level.slug}")
+    ]
+    rows = _as_columns(rows)
+    if compared and (found := _comparison(assessment, facet)):
+        row = inked(assessment, [found], "compared", facet.id)
+        named = replace(row.figures[0], name=found.label)
+        rows += _as_columns([replace(row, figures=(named,))])
+    return tuple(rows)
+
+
+def _comparison(assessment: Assessment, facet: Factor) -> Difference | None:
+    """What stands for the comparison of levels: a named difference, else one of whole grids."""
+    named = [of for of in _named(assessment, facet.id) if of.facet == facet]
+    found = named or differences(assessment.results, facet)
+    whole = max((_summed(of.second) for of in found), default=0)
+    return next((of for of in found if _summed(of.second) == whole), None)
+
+
+def _whole_of(grids: Sequence[Grid]) -> Grid:
+    """The grid that sums up most of what the others have."""
+    return max(grids, key=_summed)
+
+
+def _summed(grid: Grid) -> int:
+    """Of how many facets a grid has the mean."""
+    return sum(bool(level.aggregate) for level in grid.names)
+
+
+def _as_columns(rows: Sequence[FigureRow]) -> list[FigureRow]:
+    """Rows of one heatmap each, with cells of one size and numbers, for columns of a page."""
+    panels = [
+        replace(row.figures[0].heatmap, size="panel", y_means=(), y_asserted=()) for row in rows
+    ]
+    return [
+        replace(
+            row,
+            figures=(replace(_small(row.figures[0], row.figures[0].name), chart=panel),),
+            small=True,
+        )
+        for row, panel in zip(rows, of_one_size(panels), strict=True)
+    ]
+
+
+def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
+    """What columns have in common: a legend and captions for values, and for differences."""
+    found = []
+    for kind in (Grid, Difference):
+        own = [row for row in rows if isinstance(row.figures[0].shows, kind)]
+        if own:
+            figures = tuple(row.figures[0] for row in own)
+            sentences = [(row.figures[0].name, re.split(r"(?<=\.) ", row.says)) for row in own]
+            shared = [
+                line for line in sentences[0][1] if all(line in lines for _, lines in sentences)
+            ]
+            each = (
+                f"{name}: {line}" for name, of in sentences for line in of if line not in shared
+            )
+            says = " ".join([*shared, *each])
+            legend = legend_of([figure.heatmap for figure in figures])
+            found.append(FigureRow(kind.__name__, figures, says=says, legend=legend))
+    return tuple(found)
+
+
+def _subtracted_all(found: Sequence[Difference]) -> list[str]:
+    where = _telling([of.parts for of in found]) or [""] * len(found)
+    return [_subtracted(*of) for of in zip(found, where, strict=True)]
 
 
 def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
@@ -159,12 +236,7 @@ def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
     values = [of for grid in assessment.results.grids.values() for of in drawn_values(grid)]
     domain = min(values), max(values)
     return tuple(
-        replace(
-            figure,
-            chart=plot.small(domain),
-            subtitle=figure.subtitle.partition(" · ")[0],
-            compact=True,
-        )
+        replace(_small(figure, figure.name), chart=plot.small(domain))
         for figure, plot in zip(row.figures, plots, strict=True)
     )
 
@@ -220,13 +292,14 @@ def _at(assessment: Assessment, page: str) -> tuple[Grid, ...]:
     return tuple(grid for grid in grids if grid.names[place].slug == slug)
 
 
-def _leading(assessment: Assessment, page: str) -> list[Grid]:
-    """The grids that stand for a page."""
-    grids, named = _at(assessment, page), assertions_named(assessment.answers.get(page))
+def _leading(assessment: Assessment) -> list[Grid]:
+    """The grids that stand for a study."""
+    grids = tuple(assessment.results.grids.values())
+    named = assertions_named(assessment.answers.get(""))
     tuned = {label for of in tuned_levels(assessment.study, named) for label in of[1:]}
     if tuned:
         return [grid for grid in grids if tuned & {level.label for level in grid.names}]
-    if "/" in page or len(grids) <= THUMBNAILS:
+    if len(grids) <= THUMBNAILS:
         return list(grids)
     return [grid for grid in grids if grid.aggregate] or list(grids)
 

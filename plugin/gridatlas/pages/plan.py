@@ -145,6 +145,7 @@ def plan_overview(
         for assessment in assessments
     )
     pages_of = {assessment.study.id: page_context(assessment, into) for assessment in assessments}
+    rows = {assessment.study.id: overview_row(assessment) for assessment in assessments}
     return PagePlan(
         path=f"{into}/index.md",
         template="overview.md.jinja",
@@ -159,12 +160,13 @@ def plan_overview(
             "problems": (),
             "unreadable": unreadable,
             "pages_of": pages_of,
+            "more": {study_id: row.more for study_id, row in rows.items()},
             "changes_page": "",
             "changed": "",
             "since": "",
         },
         given=tuple(
-            Section(assessment.study.title, (overview_row(assessment),))
+            Section(assessment.study.title, (rows[assessment.study.id],))
             for assessment in assessments
         ),
     )

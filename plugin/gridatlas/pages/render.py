@@ -32,6 +32,7 @@ from gridatlas.pages.reproduction import rerun_rows, run_answers, run_facts
 from gridatlas.pages.svg import (
     as_picture,
     drawn_size,
+    packed,
     responsive,
     row_links,
     with_cell_ids,
@@ -153,6 +154,10 @@ FIGURE_WIDTH = 430
 """Pixels that the stylesheet gives a figure for its texts; only wider drawings need more."""
 
 
+GROWS = 1.15
+"""How much larger than beside others a heatmap may be that has a column for itself."""
+
+
 class Templates:
     """The templates, a user's own first; strings from data are escaped for where they land."""
 
@@ -189,6 +194,7 @@ class Templates:
         template = self._markdown.get_template(plan.template)
         context = {**plan.context, "sections": plan.sections, "title": plan.title, "link": link}
         context |= plan.anatomy().context if plan.anatomy else {}
+        context["address"] = self.site.of(plan.path, plan.path) if self.address else ""
         if "study" in context:
             context["terms"] = Words(context["study"])
         first = figure_anchor(plan.main_grid) if plan.main_grid else ""
@@ -228,7 +234,8 @@ class Templates:
         return self._part("plot" if row.plots else "gallery", row=replace(row, figures=drawn))
 
     def _thumbnails(self, row: FigureRow, target: _Target) -> str:
-        """Pictures that link to the pages of their grids."""
+        """Pictures that link to the pages of their grids: several in small, or one with numbers."""
+        name = "column" if row.figures[0].heatmap.size == "panel" else "thumbnails"
         figures = []
         for figure in row.figures:
             # Of a difference, the second.
@@ -237,15 +244,16 @@ class Templates:
             anchor = figure_anchor(embed.grid) if embed else ""
             link = self.site.relative(embed.page, target.path, anchor) if embed else ""
             figure_id, svg = _with_ids(figure, target)
-            picture = Markup(as_picture(responsive(svg)))
+            wide = f"{drawn_size(svg)[0] * GROWS:g}px" if name == "column" else ""
+            picture = Markup(as_picture(responsive(svg, wide)))
             figures.append(replace(figure, id=figure_id, svg=picture, link=link))
-        return self._part("thumbnails", row=replace(row, figures=tuple(figures)))
+        return self._part(name, row=replace(row, figures=tuple(figures)))
 
     def _multiples(self, row: FigureRow, target: _Target) -> str:
         """Figures with caption, legend and actions in common, and what a switch shows."""
         figures = tuple(self._drawn(figure, target, str) for figure in row.figures)
         versions = tuple(
-            (name, answer, self._part("picture", row=self._version(other, target)))
+            (name, answer, packed(self._part("picture", row=self._version(other, target))))
             for name, answer, other in row.versions
         )
         row = replace(row, figures=figures)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import islice
@@ -21,9 +22,11 @@ INDEX = "search/search_index.json"
 """Where MkDocs' and Material's search have what they find, in the built site."""
 SOURCE = "source"
 """Id of what a study's page says of its source."""
-CELLS_UP_TO, OF_STUDY = 1_000, 400
+CELLS_UP_TO, OF_STUDY = 1_000, 250
 """Cells that the search finds, of all studies and of one: each is about 200 bytes of an index that
 is loaded whole. Of a study with more it finds the grids."""
+BOOST = 2
+"""How much more a word counts in results than in other pages."""
 _LEADING = ("level.md.jinja", "study.md.jinja")
 
 
@@ -35,20 +38,23 @@ def cell_entries(
     Args:
         pages: The site's, each with the ids that are on it.
     """
-    places: dict[str, str] = {}
+    places: dict[str, dict[str, str]] = defaultdict(dict)
     # Of a grid the page of its level, where it has cards; of a study without facets its own.
     leading = [page for page in pages if page.plan.template in _LEADING]
     for page in sorted(leading, key=lambda page: _LEADING.index(page.plan.template)):
-        places |= {anchor: page.plan.path for anchor in page.anchors if anchor not in places}
+        of_study = places[page.plan.edit.partition("/")[0]]
+        for anchor in page.anchors:
+            of_study.setdefault(anchor, page.plan.path)
     entries: list[dict[str, str]] = []
     for assessment in assessments:
         grids = assessment.results.grids.values()
-        every = (entry for grid in grids for entry in _entries(grid, places, site))
+        own = places[assessment.study.id]
+        every = (entry for grid in grids for entry in _entries(grid, own, site))
         found = [*islice(every, OF_STUDY + 1)]
         if len(found) <= OF_STUDY and len(entries) + len(found) <= CELLS_UP_TO:
             entries += found
         else:
-            entries += islice(_grid_entries(grids, places, site), OF_STUDY)
+            entries += islice(_grid_entries(grids, own, site), OF_STUDY)
     return entries
 
 
@@ -106,11 +112,15 @@ def _entries(grid: Grid, places: Mapping[str, str], site: SiteAddress) -> Iterab
         }
 
 
-def with_entries(index: str, entries: Iterable[Mapping[str, str]], escaping: bool) -> str:
+def with_entries(
+    index: str, entries: Iterable[Mapping[str, str]], escaping: bool, results: str = ""
+) -> str:
     """A search index with more entries; as it is where it is of another form.
 
     Args:
         escaping: Whether the theme escapes what it shows of an index; else its texts are HTML.
+        results: The folder of the pages of results, which rank above others and are found by what
+            they say, not by a heading alone; empty where no page does.
     """
     try:
         content: Any = json.loads(index)
@@ -121,8 +131,18 @@ def with_entries(index: str, entries: Iterable[Mapping[str, str]], escaping: boo
         return index
     if not isinstance(content.get("docs"), list):
         return index
-    content["docs"] += [dict(entry) if escaping else _as_html(entry) for entry in entries]
+    docs = [*content["docs"], *(dict(entry) if escaping else _as_html(entry) for entry in entries)]
+    content["docs"] = [of for entry in docs for of in _ranked(entry, results)]
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+def _ranked(entry: Any, results: str) -> Iterable[Any]:
+    """An entry as it is, or of a page of results above others; none for a heading without text."""
+    location = str(entry.get("location", "")) if isinstance(entry, dict) else ""
+    if not results or not location.startswith(f"{results}/"):
+        yield entry
+    elif entry.get("text") or "#" not in location:
+        yield {**entry, "boost": BOOST}
 
 
 def _as_html(entry: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,15 @@ BY_SOME = "By {facet}: {levels} show a difference by themselves, the others don'
 BY_MANY = "By {facet}: {count} of {of} levels show a difference by themselves"
 
 
+ANOTHER_READING = "A reading that may be right as well gives another answer."
+AT_EDGE = "A best setting lies at the edge of the grid: better ones may lie beyond."
+NOT_AT_EDGE = "{level} isn't at the edge of the grid."
+READINGS_DIFFER = "A second reading gives other numbers in {failed:,} of {cells}."
+RUNS_FAILED = "In {cells} the runs failed."
+READ_ONCE = "Each value was read once, and nobody compared it."
+MEASURED_ONCE = "Nobody has measured it again."
+
+
 @cache
 def built_in() -> dict[str, str]:
     """Their meanings."""

@@ -125,3 +125,46 @@ def test_the_file_has_all_pairs(many: Site) -> None:
     }  # fmt: skip
     assert rows[-1]["cells"] == "0"
     assert rows[-1]["largest"] == ""
+
+
+AVERAGED = STUDY | {
+    "factors": {
+        "b": {
+            "levels": [
+                {"id": "one"},
+                {"id": "two"},
+                {"id": "all", "label": "All", "aggregate": {"by": "mean"}},
+            ]
+        }
+    },
+    "facets": ["b"],
+    "readings": [
+        {"id": "r1", "label": "First", "file": "r1.csv"},
+        {"id": "r2", "label": "Second", "file": "r2.csv"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("average", "second", "fits"),
+    [
+        ("15", "24", "1"),  # (10 + 20) / 2
+        ("17.0", "24", "2"),
+        ("17", "21", "none"),
+        ("20", "30", "2"),
+        ("15", "21", "1,2"),  # rounded parts and averages
+        ("15.0", "22", "1"),
+        (None, "24", None),
+    ],
+)
+def test_a_disagreement_says_which_reading_fits_the_printed_average(
+    tmp_path: Path, average: str | None, second: str, fits: str | None
+) -> None:
+    cells = [f"one,{x},{y},10\ntwo,{x},{y},20\n" for x, y in POINTS]
+    first = "b,x,y,value\n" + "".join(cells)
+    first += "".join(f"all,{x},{y},15\n" for x, y in POINTS[1:])
+    first += f"all,1,1,{average}\n" if average else ""
+    tables = {"r1.csv": first, "r2.csv": f"b,x,y,value\ntwo,1,1,{second}\n"}
+    write_study(tmp_path / "demo", AVERAGED, None, tables)
+    [row] = _rows(build(tmp_path), "Grid")
+    assert row[-1] == (fits if fits is not None else "20")  # without an average no column

@@ -265,7 +265,9 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
     telling = [at for at, of in enumerate(zip(*labels, strict=True)) if len({*of}) > 1]
     names = [" | ".join(of[at] for at in telling) for of in labels]
     answers = [of for of in assessment.answers.values() if of.asserts]
-    said = {level for of in answers for each in assertions_named(of) for level in each.levels}
+    asserted_levels = {
+        level for of in answers for each in assertions_named(of) for level in each.levels
+    }
     title = grids[0].label if len(grids) == 1 else study.title
     plot = Sweep(
         title=title,
@@ -283,7 +285,7 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
         named=tuple(
             name
             for grid, name in zip(grids, names, strict=True)
-            if any(level.aggregate or level.label in said for level in grid.names)
+            if any(level.aggregate or level.label in asserted_levels for level in grid.names)
         ),
         scope="" if others else scope_of(study, assessment.uncertainty.of(grids[0])),
         better=study.metric.better or "",
@@ -403,7 +405,7 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
     coloured = [at for at, look in enumerate(looks) if look["colour"] != REST]
     ends = []
     for at, (line, look) in enumerate(zip(plot.lines, looks, strict=True)):
-        aside = (coloured.index(at) - (len(coloured) - 1) / 2) * BESIDE if at in coloured else 0
+        shift = (coloured.index(at) - (len(coloured) - 1) / 2) * BESIDE if at in coloured else 0
         here = {point.place: point for point in line.points}
         for place, where in enumerate(plot.places):
             point = here.get(place)
@@ -415,7 +417,7 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
                 data["points"].append(row | _dot(point, look["colour"]) | {"label": point.label})
             if point.interval and at in coloured:
                 interval = dict(zip(("low", "high"), point.interval, strict=True))
-                data["intervals"].append(row | interval | {"left": where * width + aside})
+                data["intervals"].append(row | interval | {"left": where * width + shift})
             if not several and len(plot.levels) <= PRINTED_UP_TO:
                 name = "bold-texts" if point.look == "best" else "texts"
                 after = here.get(place + 1)
@@ -447,11 +449,11 @@ def _thumbnail(
     """The lines and the best values alone, in small."""
     (across, down), width = THUMBNAIL, spec["width"]
     spec |= {"width": across, "height": down}
-    kept: dict[str, list[dict[str, Any]]] = {}
+    placed_rows: dict[str, list[dict[str, Any]]] = {}
     for name in ("lines", "points"):
         rows = [row for row in data[name] if name == "lines" or row["size"] == BEST]
-        kept[name] = [row | {"left": row["left"] * across / width} for row in rows]
-    spec = filled_in(spec, kept)
+        placed_rows[name] = [row | {"left": row["left"] * across / width} for row in rows]
+    spec = filled_in(spec, placed_rows)
     for layer in spec["layer"]:
         layer["encoding"]["y"] |= {"title": None, "axis": None}
         layer["encoding"]["y"]["scale"]["domain"] = [*padded(plot.domain or (), 0.08)]

@@ -318,7 +318,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                 for entry in found(self.site.assessments.values(), self.pages.values(), site)
             ]
             escaping = config.theme.name in ESCAPING_THEMES
-            index.write_text(with_entries(index.read_text("utf-8"), entries, escaping), "utf-8")
+            found = with_entries(index.read_text("utf-8"), entries, escaping, self.config.into)
+            index.write_text(found, "utf-8")
 
     @event_priority(-200)
     def on_build_error(self, *, error: Exception) -> None:

@@ -20,12 +20,19 @@
     if (within) within.append(made);
     return made;
   };
-  window.gridAtlas = { make, written };
+  /** Run something on each page, also on one that the theme puts in place without loading it. */
+  const ready = (run) => {
+    if (window.document$) window.document$.subscribe(run);
+    else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", run);
+    else run();
+  };
+  window.gridAtlas = { make, written, ready };
 
   const CELL = ".ga-live path[role=button]";
   const LINKED = ".ga-figure svg path[id]"; // also cells of a heatmap without cards
   const OURS = ".ga-figure, .ga-claims, .ga-folds, .ga-fold, .ga-rerun"; // what pages of ours have
   const LEAVE = 150; // ms until a card goes that the pointer has left
+  const STATES = ["cell", "with", "show", "sort", "open"]; // of the page, in its address
 
   /* --- the heatmaps of the page --------------------------------------------------------------- */
 
@@ -413,10 +420,11 @@
   const state = (name, value) => {
     const [id, values] = parts();
     if ((values.get(name) || "") === (value || "")) return;
-    if (value) values.set(name, value);
-    else values.delete(name);
-    // Addresses of cells are read by people: `/` and `,` stay as they are.
-    const text = values.toString().replaceAll("%2F", "/").replaceAll("%2C", ",");
+    values.set(name, value || "");
+    // They are read by people: in one order, and `/` and `,` stay as they are.
+    const given = STATES.filter((one) => values.get(one)).map(
+      (one) => `${one}=${encodeURIComponent(values.get(one))}`);
+    const text = given.join("&").replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%20", "+");
     const hash = [id, text].filter(Boolean).join("&");
     history.replaceState(history.state, "", location.pathname + location.search + (hash && `#${hash}`));
   };
@@ -547,20 +555,27 @@
 
   const versionOf = (row, name) =>
     row.querySelector(`:scope > template[data-version="${CSS.escape(name)}"]`);
+  const unpacked = (text) => {
+    const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt());
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
   /** Show a version of a row, and what becomes of the answer. */
-  const choose = (row, name) => {
+  const choose = async (row, name) => {
     const template = versionOf(row, name);
-    const pictures = [...row.querySelectorAll(":scope > .ga-picture")];
-    let shown = pictures.find((one) => (one.dataset.version || "") === (template ? name : ""));
-    if (!shown) {
-      shown = make("div", null, null, { class: "ga-picture", "data-version": name });
-      shown.append(template.content.cloneNode(true));
-      pictures.at(-1).after(shown);
-      pictures.push(shown);
+    const find = () => [...row.querySelectorAll(":scope > .ga-picture")];
+    const of = (one) => (one.dataset.version || "") === (template ? name : "");
+    row.wanted = name;
+    const html = find().some(of) || (await unpacked(template.dataset.packed));
+    if (row.wanted !== name) return; // another one was asked for meanwhile
+    if (!find().some(of)) {
+      const made = make("div", null, null, { class: "ga-picture", "data-version": name });
+      made.innerHTML = html;
+      find().at(-1).after(made);
       prepare();
     }
+    const shown = find().find(of);
     close();
-    for (const one of pictures) one.hidden = one !== shown;
+    for (const one of find()) one.hidden = one !== shown;
     for (const one of row.querySelectorAll(".ga-readings button")) {
       one.setAttribute("aria-pressed", one.dataset.version === (template ? name : ""));
     }
@@ -572,9 +587,9 @@
     state("show", template ? name : "");
   };
   /** Show the version that the address asks for. */
-  const versions = () => {
+  const versions = async (name) => {
     for (const row of document.querySelectorAll(".ga-multiples:has(> template)")) {
-      if (versionOf(row, asked("show"))) choose(row, asked("show"));
+      if (versionOf(row, name)) await choose(row, name);
     }
   };
 
@@ -756,19 +771,37 @@
     hovered = focused = quiet = pinned = shown = held = null;
     card.hidden = true;
     prepare();
-    versions();
+    restore();
     target();
-    const open = document.getElementById(asked("cell") || new URLSearchParams(location.search).get("card") || "");
-    const first = document.getElementById(asked("with"));
-    if (open?.matches(CELL)) {
-      unfold(open);
-      if (first?.matches(CELL)) hold(first);
-      pin(open, false);
-    }
   };
-  if (window.document$) window.document$.subscribe(begin);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
-  else begin();
+  const FOLD = "details.ga-fold[id]";
+  /** What the address says of the page's state. */
+  const restore = async () => {
+    const [cell, first, show, , open] = STATES.map(asked);
+    for (const id of open.split(",")) {
+      const fold = document.getElementById(id);
+      if (fold?.matches(FOLD)) fold.open = true;
+    }
+    if (show) await versions(show);
+    const cellOf = (id) =>
+      id && heatmaps().filter((map) => !map.svg.closest("[hidden]")).flatMap((map) => map.cells)
+        .find((one) => idOf(place(one)) === id);
+    const found = cellOf(cell || new URLSearchParams(location.search).get("card"));
+    if (!found) return;
+    unfold(found);
+    const other = cellOf(first);
+    if (other) hold(other);
+    pin(found, false);
+  };
+  document.addEventListener("toggle", ({ target }) => {
+    if (!target.matches?.(FOLD)) return;
+    // What the address leads into is open anyway.
+    const to = document.getElementById(fragment());
+    const open = [...document.querySelectorAll(`${FOLD}[open]`)].filter((one) => !one.contains(to));
+    state("open", open.map((one) => one.id).join(","));
+  }, true);
+  Object.assign(window.gridAtlas, { state, asked });
+  ready(begin);
 })();
 
 // --- copy: a button for each text below a heatmap --------------------------------------------
@@ -965,9 +998,7 @@
     else section.querySelector('[data-ga-explore="close"]').click();
   });
 
-  if (window.document$) window.document$.subscribe(setUp);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
-  else setUp();
+  window.gridAtlas.ready(setUp);
 })();
 
 /* Material wraps tables in boxes that scroll sideways: where they do, they can be reached by key. */
@@ -1021,7 +1052,15 @@
       return (order === "descending" ? -by : by) || given;
     });
     body.append(...rows);
+    window.gridAtlas.state("sort", order === "none" ? "" : `${called(head)},${order}`);
   }
+  const called = (head) => head.textContent.trim().toLowerCase().replace(/\W+/g, "-");
+  /** Sort the table that the address asks for: `mean,descending`. */
+  const sorted = (text) => {
+    const [name, order] = text.split(",");
+    const head = name && [...document.querySelectorAll("th:has(> .ga-sort)")].find((one) => called(one) === name);
+    for (let turn = 0; head && turn < 2 && head.ariaSort !== order; turn += 1) sort(head);
+  };
 
   const VERDICTS = ["Doesn't hold, and the contrary is shown", "Doesn't hold", "Wrong expression", "Can't be decided", "Holds"];
   function filter(claims) {
@@ -1072,6 +1111,7 @@
     for (const claims of document.querySelectorAll(".ga-claims")) {
       if (!claims.querySelector(".ga-filter")) filter(claims);
     }
+    sorted(window.gridAtlas.asked("sort"));
   }
   document.addEventListener("click", ({ target }) => {
     const head = target.closest?.(".ga-sort")?.closest("th");
@@ -1079,9 +1119,7 @@
     const verdict = target.closest?.(".ga-filter button");
     if (verdict) show(verdict);
   });
-  if (window.document$) window.document$.subscribe(setUp);
-  else if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", setUp);
-  else setUp();
+  window.gridAtlas.ready(setUp);
 })();
 
 // --- the page for frames: its height, for the page around it ----------------------------------
