@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from markupsafe import Markup
 
 from gridatlas.assessment.reruns import Reproduction
+from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.kinds.line import Line
 from gridatlas.charts.render import Drawing
 from gridatlas.model.addresses import SiteAddress
@@ -235,7 +236,8 @@ class Templates:
 
     def _thumbnails(self, row: FigureRow, target: _Target) -> str:
         """Pictures that link to the pages of their grids: several in small, or one with numbers."""
-        name = "column" if row.figures[0].heatmap.size == "panel" else "thumbnails"
+        chart = row.figures[0].chart
+        name = "column" if isinstance(chart, Heatmap) and chart.size == "panel" else "thumbnails"
         figures = []
         for figure in row.figures:
             # Of a difference, the second.
