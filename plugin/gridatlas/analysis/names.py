@@ -387,12 +387,15 @@ def say_tuned(question: Question) -> Said:
     )
     count = f"{len(shown)} of {len(tests)} pairs can be told apart"
     reach = words.reach(page, p, capped=capped)
-    both = f"{label[first]} against {label[second]}"
-    evidence = (
+    both, ends = f"{label[first]} against {label[second]}", positive_interval(question, at)
+    evidence: tuple[str, ...] = (
         f"Ranking: {ranking}; {count} ({words.p_text(p)} for the headline), {reach}.",
-        f"{both}: {positive_interval(question, at)}.",
+        f"{both}: {ends}.",
         f"{_best_places(question)}.",
     )
+    if len(order) == 2:
+        tested = f"{ranking}; difference {ends} ({words.p_text(p)}), {reach}."
+        evidence = (tested, evidence[2])
     much = _how_far_ahead(question, at, words.AHEAD_TUNED)
     heads = ((f"Tuned, {text}", p),)
     return Said(question, heads, capped, evidence, (evidence[0],), assertions, much)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
@@ -213,8 +214,9 @@ def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
             shared = [
                 line for line in sentences[0][1] if all(line in lines for _, lines in sentences)
             ]
+            some = dict.fromkeys(line for _, of in sentences for line in of if line not in shared)
             each = (
-                f"{name}: {line}" for name, of in sentences for line in of if line not in shared
+                f"{listed([name for name, of in sentences if line in of])}: {line}" for line in some
             )
             says = " ".join([*shared, *each])
             legend = legend_of([figure.heatmap for figure in figures])
