@@ -45,7 +45,7 @@ PAGES = {
     "measured again": "studies/digits-pass-8/",
 }
 HEATMAPS = {
-    "home": 21, "overview": 21, "study": 10, "study without aggregates": 3, "models": 15,
+    "home": 21, "overview": 21, "study": 3, "study without aggregates": 4, "models": 15,
     "model": 5, "benchmarks": 18, "benchmark": 3, "average": 3, "settings": 5, "before": 1,
     "disputed": 2, "after": 2,
     "checks": 3, "measured": 15, "measured again": 18,
@@ -145,8 +145,9 @@ def test_each_value_is_printed_on_its_own_cell(view: View) -> None:
         assert len(texts) == sum(cell["kind"] == "rect mark" for cell in heatmap["cells"])
         for text in texts:
             cell = at_point(heatmap["cells"], centre(text["corners"]))
-            value = cell["label"].rpartition(": ")[2].partition(",")[0].split(" ")[0]
-            assert text["text"] == value
+            if cell["label"]:  # A picture that links to its page is read out as one.
+                value = cell["label"].rpartition(": ")[2].partition(",")[0].split(" ")[0]
+                assert text["text"] == value
             assert beyond(text["corners"], cell["box"]) <= 1, (named(heatmap), text["text"])
 
 

@@ -10,4 +10,4 @@ def test_a_sentence_is_found_by_what_is_not_filled_in() -> None:
     sentence = "A second reading gives other numbers in 24 of 32 cells."
     command = [sys.executable, str(REPOSITORY / "tools" / "say.py"), sentence]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "templates/lines.html.jinja" in done.stdout.splitlines()[0]
+    assert "gridatlas/pages/words.py" in done.stdout.splitlines()[0]

@@ -67,7 +67,7 @@ def test_each_string_is_shown_as_it_is(site: Build, study: str) -> None:
     checks = text_of(article(site.page(f"studies/{study}/checks/")))
     assert [text for text in texts.on_checks_page() if plain(text) not in checks] == []
     overview = article(site.page("studies/"))
-    assert plain(texts["title"]) in [text_of(element) for element in overview.select("h2 + p")]
+    assert plain(texts["title"]) in [text_of(element) for element in overview.select("h2 + p > b")]
 
 
 def _heading(page: Tag) -> str:

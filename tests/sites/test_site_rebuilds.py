@@ -192,7 +192,7 @@ def test_what_is_damaged_in_the_cache_is_made_again(
     assert file.read_bytes() != content
     assert_same(first.files(), project.built("--strict").files())
     assert_same(first.files(), project.built("--strict").files())
-    assert list(entries(project).values()).count(DRAWING) == 13
+    assert list(entries(project).values()).count(DRAWING) == 12
 
 
 def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None:
@@ -204,9 +204,9 @@ def test_only_what_changed_is_drawn_again(cached: tuple[Project, Build]) -> None
     project.built("--strict")
     after = entries(project)
     assert before.items() <= after.items()
-    # Of each of two grids: alone, among others, on its level's page, in small, in a frame; and two
-    # profiles.
-    assert list(before.values()).count(DRAWING) == 13
+    # Of each of two grids: alone, among others, on its level's page, in a column, in a frame; and
+    # two profiles.
+    assert list(before.values()).count(DRAWING) == 12
     new = [parts for key, parts in after.items() if key not in before]
     assert new.count(DRAWING) == 7
     # The study's pages, and the overview.

@@ -92,7 +92,6 @@ def test_a_mean_has_one_text_on_all_pages(tmp_path: Path, cache: Path) -> None:
         {
             f"studies/{DYNTS}/benchmark/amc23/": ["mean 86.9 %"],
             f"studies/{DYNTS}/model/r1-llama/": ["mean 86.9 %"],
-            f"studies/{DYNTS}/": ["mean 86.9 %"],
         },
         {
             f"studies/{DYNTS}/model/": ["mean 53.5 %"],

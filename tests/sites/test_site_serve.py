@@ -105,7 +105,7 @@ def test_a_mistake_stands_on_the_page_until_it_is_fixed(
     finally:
         served.edit(path, after, before)
     fixed = served.wait("studies/tiny/", lambda page: not problems(page))
-    assert len(site_builds.figures(fixed)) == 2
+    assert len(site_builds.figures(fixed)) == 3
 
 
 def test_a_broken_template_stops_nothing(served: Served) -> None:

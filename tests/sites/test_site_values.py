@@ -61,10 +61,10 @@ PLACES = {
 }
 """The grids that each page shows with all their values."""
 LEADS = {
-    f"studies/{DYNTS}/": [f"{model}/{other}" for model in MODELS for other in BENCHMARKS],
+    f"studies/{DYNTS}/": [f"{model}/average" for model in MODELS],
     f"studies/{GRPO}/": list(SETTINGS),
 }
-"""The grids that stand for a study or its levels, as thumbnails."""
+"""The grids that stand for a study's levels, beside each other."""
 
 
 def test_the_documents_hold_the_grids_that_are_looked_for() -> None:
@@ -184,9 +184,7 @@ def _texts(figure: Tag) -> list[str]:
 
 
 @pytest.mark.parametrize("path", LEADS)
-def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
-    atlas: Build, path: str
-) -> None:
+def test_a_column_has_the_values_of_its_grid_and_leads_to_them(atlas: Build, path: str) -> None:
     page = atlas.page(path)
     shown_grids = [grid for figure in figures(page) if (grid := grid_of(figure))]
     assert sorted(shown_grids) == sorted(LEADS[path])
@@ -196,7 +194,7 @@ def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
         # Read out as one picture; each cell keeps its address.
         assert figure.select_one("svg")["role"] == "img"
         assert drawn_cells(figure) == []
-        assert _texts(figure) == []
+        assert _texts(figure) == [cell.text for cell in shown(grid).values()]
         cells = {str(cell["id"]): str(cell["fill"]) for cell in figure.select("svg path[id]")}
         values = {f"{grid}/{x},{y}": Decimal(cell.text) for (x, y), cell in shown(grid).items()}
         assert cells.keys() == values.keys()
@@ -213,30 +211,26 @@ def test_a_thumbnail_has_the_colours_of_its_values_and_leads_to_them(
 
 
 @pytest.mark.parametrize("study", [OURS, OURS_PASS_8])
-def test_a_level_of_a_study_is_shown_by_its_first_grids(atlas: Build, study: str) -> None:
+def test_a_level_of_a_study_is_shown_by_the_grid_that_sums_it_up(atlas: Build, study: str) -> None:
     page = atlas.page(f"studies/{study}/")
     settings, temperatures, _ = TRAINED[study]
-    shown_at = [(temperature, seed) for temperature in temperatures for seed in SEEDS][:6]
+    temperature = next(iter(temperatures))
     found = {}
     for row in page.select("article.ga-level"):
         level = str(row.h2["id"]).removeprefix("level-")
-        drawn = row.select("figure.ga-figure")
-        found[level] = [figure_name(figure) for figure in drawn]
-        for figure, (temperature, seed) in zip(drawn, shown_at, strict=True):
-            grid = f"{level}/{temperature}/{seed}"
-            assert grid_of(figure) == grid
-            target = urljoin(f"/studies/{study}/", str(figure.select("figcaption a")[0]["href"]))
-            # Each seed has a page of its own; on all others the mean stands for them.
-            page_of = f"setting/{level}" if seed == "mean" else f"seed/{seed}"
-            assert target == f"/studies/{study}/{page_of}/#grid/{grid}"
-            assert article(atlas.page(target.split("#")[0].lstrip("/"))).find(id=f"grid/{grid}")
-    assert found == {
-        level: [
-            f"{settings[level]} | {temperatures[temperature]} | {SEEDS[seed]}"
-            for temperature, seed in shown_at
-        ]
-        for level in settings
-    }
+        [figure] = row.select("figure.ga-figure")
+        found[level] = figure_name(figure)
+        if level == "compared":
+            assert grid_of(figure) == ""
+            continue
+        grid = f"{level}/{temperature}/mean"
+        assert grid_of(figure) == grid
+        target = urljoin(f"/studies/{study}/", str(figure.select("figcaption a")[0]["href"]))
+        assert target == f"/studies/{study}/setting/{level}/#grid/{grid}"
+        assert article(atlas.page(target.split("#")[0].lstrip("/"))).find(id=f"grid/{grid}")
+    where = f"{temperatures[temperature]} | {SEEDS['mean']}"
+    assert found.pop("compared") == f"{settings['grpo']} − {settings['before']} | {where}"
+    assert found == {level: f"{label} | {where}" for level, label in settings.items()}
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ INK: dict[Scheme, str] = {"light": "#1b2327", "dark": "#e8edef"}
 PAGE: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12181b"}
 """Also what open dots are filled with, so that no line is seen through them."""
 SERIES: dict[Scheme, tuple[str, ...]] = {
-    "light": ("#104e70", "#a5571b", "#3d7a34", "#7a4aa0"),
+    "light": ("#104e71", "#a5571b", "#3d7a34", "#7a4aa0"),
     "dark": ("#68b4d6", "#e39a5a", "#86c27a", "#c39be8"),
 }
-"""Of lines, each with a dash of its own."""
+"""Of lines, each with a dash of its own. The first is no palette's end, which darkens otherwise."""
 
 _STOPS: dict[tuple[Palette, Scheme], str] = {
     ("values", "light"): "#f0f6ee #cde3cc #97c6a8 #569e83 #237561 #0a4a3f",
