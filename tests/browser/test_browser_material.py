@@ -240,7 +240,7 @@ def test_heatmaps_in_tabs_and_notes_are_drawn_as_elsewhere(visit: Visit, rich: s
     page.get_by_text("Heatmaps 1", exact=True).click()
     assert [figure.bounding_box() for figure in figures.all()] == sizes
     page.get_by_text("Heatmaps 2", exact=True).click()
-    other = figures.last.bounding_box()
+    other = figures.nth(1).bounding_box()
     assert other is not None
     assert (other["width"], other["height"]) == (size["width"], size["height"])
     arrive(page, f"{rich}studies/tiny/model/large/")

@@ -793,13 +793,16 @@
     if (other) hold(other);
     pin(found, false);
   };
-  document.addEventListener("toggle", ({ target }) => {
-    if (!target.matches?.(FOLD)) return;
-    // What the address leads into is open anyway.
-    const to = document.getElementById(fragment());
-    const open = [...document.querySelectorAll(`${FOLD}[open]`)].filter((one) => !one.contains(to));
-    state("open", open.map((one) => one.id).join(","));
-  }, true);
+  // By a reader's click alone: what an address opens while pages are exchanged isn't theirs.
+  document.addEventListener("click", ({ target }) => {
+    if (!target.closest?.("summary")?.parentElement.matches(FOLD)) return;
+    setTimeout(() => { // it opens after this
+      // What the address leads into is open anyway.
+      const to = document.getElementById(fragment());
+      const open = [...document.querySelectorAll(`${FOLD}[open]`)].filter((one) => !one.contains(to));
+      state("open", open.map((one) => one.id).join(","));
+    });
+  });
   Object.assign(window.gridAtlas, { state, asked });
   ready(begin);
 })();
