@@ -40,6 +40,7 @@ _CAPITALS = words_of(
     "em iou miou psnr ssim rtfx mfu gpu cpu llm qa mmlu ece ap mcc r2 tps nlu"
 )
 """Words that are abbreviations."""
+_PER = re.compile(r"(?:.*[_\s])?([a-z]+)[_\s]per[_\s]([a-z]+)", re.IGNORECASE)
 _SIGNIFICANT = 4
 _MOST_DECIMALS = 6
 _RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
@@ -71,7 +72,14 @@ def unit_in_name(name: str) -> tuple[str, str]:
     """`Latency (ms)` or `Latency, ms` as name and unit; the unit is empty where there is none."""
     found = re.fullmatch(r"(.*\S)\s*[(\[]\s*([^()\[\]]{1,15}?)\s*[)\]]", name)
     found = found or re.fullmatch(rf"(.*\S),\s*({UNIT.pattern})", name)
-    return (found[1], found[2]) if found else (name, "")
+    return (found[1], found[2]) if found else (name, rate_in_name(name))
+
+
+def rate_in_name(name: str) -> str:
+    """`tokens_per_sec` as `t/s`, `ms_per_token` as `ms/token`; empty for no known rate."""
+    found = _PER.fullmatch(name)
+    unit = spelled("/".join(spelled(part.lower()) for part in found.groups())) if found else ""
+    return unit if UNIT.fullmatch(unit) else ""
 
 
 def metric_of(
@@ -129,7 +137,8 @@ def _scale(
     parts: list[str], named_unit: str, column: Column, low: Decimal, high: Decimal
 ) -> tuple[str, tuple[Decimal, Decimal] | None, str]:
     """Unit and range, and why."""
-    unit = named_unit or (_UNITS.get(parts[-1], "") if len(parts) > 1 else "")
+    own = len(parts) > 1 and parts[-2] != "per"  # else it is what was divided by
+    unit = named_unit or (_UNITS.get(parts[-1], "") if own else "")
     whole = (ZERO, HUNDRED) if low >= 0 and high <= HUNDRED else None
     if column.percents:
         return "%", whole, "percent: the values have a percent sign"
@@ -195,7 +204,9 @@ def last_part(name: str) -> str:
 
 
 def _title(name: str, unit: str) -> str:
-    is_unit = UNIT.fullmatch(spelled(name.strip())) is not None
+    is_unit = UNIT.fullmatch(spelled(name.strip())) is not None or (
+        bool(rate_in_name(name)) and len(words(name)) == 3  # nothing but the rate
+    )
     if is_unit or {*words(name)} <= {"value", "speed"}:
         better, _ = direction_of("", unit or name)
         if better or is_unit:

@@ -306,7 +306,8 @@ OUTCOMES = re.compile(
 """Names of columns whose true and false are results, not settings."""
 
 _RATE = (
-    r"(?:(?:[kMG]?(?:t|tok|tokens?|req|it|iter|img|imgs|images?|samples?|ops|rows?|queries)|"
+    r"(?:(?:[kMG]?(?:t|tok|tokens?|req|requests?|it|iter|iterations?|img|imgs|images?|samples?|"
+    r"examples?|sequences?|frames?|steps?|ops|rows?|queries)|"
     r"[KMGTkmg]?i?[Bb]|[kMG]?b)/s(?:ec)?)"
 )
 RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")

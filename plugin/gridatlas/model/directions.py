@@ -51,6 +51,8 @@ def words(name: str) -> list[str]:
 def _parts(name: str) -> set[str]:
     """The words, also without a number at their end: `bleu4` is bleu."""
     parts = words(name)
+    if "per" in parts[1:]:  # What is divided by says nothing: tokens per seconds.
+        parts = parts[: parts.index("per", 1)]
     plural = (part[:-1] for part in parts if part.endswith("s") and len(part) > 3)
     return {*parts, *plural, *(part.rstrip("0123456789") for part in parts)}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from gridatlas.cli.main import main
@@ -328,6 +329,36 @@ def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
 def test_units_have_one_spelling(given: str, expected: str) -> None:
     assert spelled(given) == expected
     assert holds_number(f"3.5 {given}")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tokens_per_s", {"name": "Throughput", "unit": "t/s", "better": "higher"}),
+        ("tokens_per_seconds", {"name": "Throughput", "unit": "t/s", "better": "higher"}),
+        ("Requests per second", {"name": "Throughput", "unit": "requests/s", "better": "higher"}),
+        ("GB per s", {"name": "Throughput", "unit": "GB/s", "better": "higher"}),
+        ("decode_images_per_sec", {"unit": "images/s", "better": "higher"}),
+        ("ms_per_token", {"name": "Time", "unit": "ms/token", "better": "lower"}),
+        ("time_per_step_ms", {"unit": "ms", "better": "lower"}),
+        ("usd_per_hour", {"name": "Usd per hour", "unit": "", "better": None}),
+        ("samples_per_min", {"unit": "", "better": None}),
+    ],
+)
+def test_what_a_rate_is_divided_by_is_not_its_unit(
+    tmp_path: Path, name: str, expected: dict[str, str | None]
+) -> None:
+    cells = (f"{e},{b},{100 + 7 * b + 3 * at}.5" for at, e in enumerate("xyz") for b in (1, 2, 4))
+    text = "\n".join([f"engine,batch,{name}", *cells, ""])
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    command = ["import", str(tmp_path / "t.csv"), "--yes", "--data", str(tmp_path / "data")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    metric = yaml.safe_load((tmp_path / "data/t/study.yml").read_text("utf-8"))["metric"]
+    # What isn't known isn't written.
+    assert {key: metric.get(key) for key in expected} == {
+        key: value or None for key, value in expected.items()
+    }
 
 
 def test_a_cell_with_several_values_is_a_gap_with_its_words(tmp_path: Path) -> None:
