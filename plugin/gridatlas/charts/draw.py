@@ -34,6 +34,7 @@ from gridatlas.model.format import (
     MINUS,
     difference_unit,
     format_difference,
+    format_ratio,
     format_value,
     many,
     mean_decimals,
@@ -194,9 +195,10 @@ def draw_difference(
     study = difference.first.study
     scale = scale or difference_scale([difference], falls=study.metric.falls)
     unit = "" if scale.log else difference_unit(study.metric.unit)
+    measure = measure or measure_of(study, "difference", 1, log=scale.log)
     subject = Subject(
         study, difference.label, describe_difference(difference),
-        measure or measure_of(study, "difference", 1), ends_of(study, scale, "difference"), scale,
+        measure, ends_of(study, scale, "difference"), scale,
         unit, partial(change_text, study, log=scale.log),
     )  # fmt: skip
     shown = _shown_difference(difference, log=scale.log)
@@ -380,14 +382,13 @@ def change_text(study: Study, value: Decimal, *, log: bool = False) -> str:
     if not log:
         text = format_difference(value, study.metric.decimals or 0)
         return "0" if not value else text
-    ratio = Decimal(repr(math.exp(float(value))))
-    return f"{format_value(ratio, max(0, 1 - ratio.adjusted()))} ×"
+    return format_ratio(math.exp(float(value)))
 
 
 # --- words on scales and grids --------------------------------------------------------------------
 
 
-def measure_of(study: Study, kind: Kind, together: int) -> str:
+def measure_of(study: Study, kind: Kind, together: int, *, log: bool = False) -> str:
     """What colours stand for, as the legend says it."""
     metric = study.metric
     unit = difference_unit(metric.unit)
@@ -395,7 +396,7 @@ def measure_of(study: Study, kind: Kind, together: int) -> str:
         return name_with_unit(metric.name, metric.unit)
     if kind == "means":
         return f"{unit or metric.name} from {mean_name(study, together)}"
-    return f"difference in {unit or inline(metric.name)}"
+    return "ratio" if log else f"difference in {unit or inline(metric.name)}"
 
 
 def mean_name(study: Study, together: int) -> str:
@@ -425,6 +426,7 @@ def ends_of(study: Study, scale: ColourScale, kind: Kind) -> tuple[str, str]:
 
 
 def _end(end: float) -> str:
+    end = float(f"{end:.9g}")  # as logarithms give it, 1,000 is a little less
     return (f"{end:.3g}" if abs(end) < 1000 else f"{end:,.0f}").replace("-", MINUS)
 
 

@@ -278,7 +278,8 @@ def _difference_map(
     some_tested: bool,
 ) -> Heatmap:
     study = assessment.study
-    heatmap = draw_difference(difference, scale, measure_of(study, "difference", 2))
+    measure = measure_of(study, "difference", 2, log=scale.log)
+    heatmap = draw_difference(difference, scale, measure)
     if heatmap.block:
         return heatmap
     keys = {key_of(study, point) for point in tests.passed}

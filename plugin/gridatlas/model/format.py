@@ -54,6 +54,12 @@ def format_value(value: Decimal | float, decimals: int) -> str:
     return f"{found if found else abs(found):f}"
 
 
+def format_ratio(ratio: float) -> str:
+    """`1.8 ×`: with two digits, those of the number that it rounds to."""
+    two = Decimal(f"{ratio:.1e}")
+    return f"{format_value(ratio, max(0, 1 - two.adjusted()))} ×"
+
+
 def denoised(value: Decimal | float, study: Study) -> float:
     """A computed number for other programs, with 6 decimals more than pages show."""
     return float(rounded(value, (study.metric.decimals or 0) + 6))

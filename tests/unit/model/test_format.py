@@ -20,6 +20,7 @@ from gridatlas.model.format import (
     denoised,
     format_difference,
     format_p,
+    format_ratio,
     format_value,
     in_p,
     rounded,
@@ -79,6 +80,15 @@ def test_any_float_is_off_by_half_a_unit_at_most(value: float, decimals: int) ->
     off = abs(Fraction(text) - Fraction(value))
     noise = abs(Fraction(value)) / 10**14 + Fraction(1, 10 ** (decimals + 9))
     assert off <= Fraction(1, 2 * 10**decimals) + noise
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(1.8, "1.8 ×"), (0.996, "1.0 ×"), (0.994, "0.99 ×"), (0.0444, "0.044 ×"), (99.6, "100 ×"),
+     (123.4, "123 ×")],
+)  # fmt: skip
+def test_a_ratio_has_two_digits(ratio: float, text: str) -> None:
+    assert format_ratio(ratio) == text
 
 
 @given(st.decimals(-1000, 1000, places=9), DECIMALS)

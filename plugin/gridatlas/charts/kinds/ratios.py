@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from gridatlas.analysis.words import TIMES
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
-from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
+from gridatlas.charts.kinds import CannotShow, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -26,7 +25,7 @@ from gridatlas.charts.plotting import (
     filled_in,
     label_width,
 )
-from gridatlas.model.format import format_value
+from gridatlas.model.format import format_ratio
 from gridatlas.model.study import Factor
 from gridatlas.table.decimals import Floats
 from gridatlas.table.study_table import Grid
@@ -128,7 +127,7 @@ class Ratios(Plot):
     def table(self) -> list[Column]:
         """The rows of its data table."""
         return [
-            (row.name, *map(_times, (row.mean, min(row.ratios), max(row.ratios))),
+            (row.name, *map(format_ratio, (row.mean, min(row.ratios), max(row.ratios))),
              f"{len(row.ratios):,}")
             for row in self.rows
         ]  # fmt: skip
@@ -147,17 +146,9 @@ class Ratios(Plot):
             for row in self.rows
         ]
 
-    def to_json(self) -> str:
-        """The plot as canonical JSON: what its drawing depends on."""
-        return json.dumps({"ratios": asdict(self)}, sort_keys=True, ensure_ascii=False)
-
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
         return ratios_specification(self)
-
-    def expected(self) -> Expected:
-        """A row for each level."""
-        return {"rect mark": ("rows", len(self.rows))}
 
 
 # --- of a study -----------------------------------------------------------------------------------
@@ -201,7 +192,8 @@ def _ratios(assessment: Assessment, facet: Factor, logs: Mapping[str, Floats]) -
         if not ratios:
             continue
         mean = math.exp(float(np.nanmean(each)))
-        text = f"{_times(mean)} ({_number(min(ratios))}–{_number(max(ratios))})"
+        low, high = (format_ratio(end).removesuffix(" ×") for end in (min(ratios), max(ratios)))
+        text = f"{format_ratio(mean)} ({low}–{high})"
         is_reference = name == reference
         words = "the reference" if is_reference else f"{text} over {len(ratios):,} cells"
         rows.append(
@@ -227,14 +219,6 @@ def _mean_of_shared(logs: Mapping[str, Floats], name: str) -> float:
     """The mean of a level over the cells that all levels have; over its own without any."""
     shared = np.isfinite(np.stack([*logs.values()])).all(axis=0)
     return float(np.nanmean(logs[name][shared] if shared.any() else logs[name]))
-
-
-def _times(ratio: float) -> str:
-    return f"{_number(ratio)} ×"
-
-
-def _number(ratio: float) -> str:
-    return format_value(ratio, max(0, 1 - math.floor(math.log10(ratio))) if ratio < 100 else 0)
 
 
 # --- its specification ----------------------------------------------------------------------------
