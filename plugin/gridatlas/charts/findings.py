@@ -46,6 +46,18 @@ def assertions_named(answer: Answer | None) -> tuple[Assertion, ...]:
     )
 
 
+def nearest_behind(answer: Answer | None) -> tuple[Assertion, ...]:
+    """Of a headline with a leader and nobody behind it, the smallest lead that is shown."""
+    head = "" if answer is None else answer.headline.casefold()
+    led = [
+        (head.find(first), abs(of.estimate), of)
+        for of in (answer.assertions if answer else ())
+        if of.kind == "pair" and of.grade in ("clear", "likely")
+        if _occurs(first := of.levels[0].casefold(), head)
+    ]
+    return (min(led, key=lambda each: each[:2])[2],) if led else ()
+
+
 def _is_named(of: Assertion, head: str) -> bool:
     """Whether a headline has all levels of an assertion, of a pair on both sides of its verb."""
     ahead, verb, behind = _VERB.split(head, maxsplit=1) if _VERB.search(head) else ("", "", "")

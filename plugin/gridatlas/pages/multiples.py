@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gridatlas.analysis.said import Assertion
 from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.draw import colours_of, drawn_values
-from gridatlas.charts.findings import assertions_named, tuned_levels
+from gridatlas.charts.findings import assertions_named, nearest_behind, tuned_levels
 from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view, of_one_size
 from gridatlas.model.format import many
@@ -171,9 +172,12 @@ def columns(
 
 
 def _comparison(assessment: Assessment, facet: Factor) -> Difference | None:
-    """What stands for the comparison of levels: a named difference, else one of whole grids."""
-    named = [of for of in _named(assessment, facet.id) if of.facet == facet]
-    found = named or differences(assessment.results, facet)
+    """What stands for the comparison of levels: what the headline says, else of whole grids."""
+    named = _named(assessment, facet.id)
+    named = named or _asserted(
+        assessment, facet.id, nearest_behind(assessment.answers.get(facet.id))
+    )
+    found = [of for of in named if of.facet == facet] or differences(assessment.results, facet)
     whole = max((_summed(of.second) for of in found), default=0)
     return next((of for of in found if _summed(of.second) == whole), None)
 
@@ -251,8 +255,14 @@ def _subtracted(difference: Difference, name: str) -> str:
 
 def _named(assessment: Assessment, page: str) -> list[Difference]:
     """The differences of the pairs that a page's headline asserts, the better level first."""
+    return _asserted(assessment, page, assertions_named(assessment.answers.get(page)))
+
+
+def _asserted(
+    assessment: Assessment, page: str, assertions: Sequence[Assertion]
+) -> list[Difference]:
     study, found = assessment.study, []
-    for stated in assertions_named(assessment.answers.get(page)):
+    for stated in assertions:
         factors = stated.factor.split(" × ")
         facet = next((facet for facet in study.facets if facet.id == factors[0]), None)
         if stated.kind not in ("pair", "block") or facet is None:

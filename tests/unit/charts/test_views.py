@@ -17,7 +17,7 @@ from gridatlas.charts.marks import marks_of
 from gridatlas.charts.vegalite import ABOVE, COURSE_GAP, cell_size
 from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
 from gridatlas.pages.heatmaps import figures_of
-from gridatlas.pages.multiples import inked, multiples, thumbnails, with_versions
+from gridatlas.pages.multiples import columns, inked, multiples, thumbnails, with_versions
 from gridatlas.table.differences import differences
 
 HEAD = "rate,depth,task,accuracy,n\n"
@@ -313,3 +313,38 @@ def test_another_reading_is_a_picture_of_its_own(tmp_path: Path) -> None:
         "2 of 3 cells, 1 differ", "1 of 3 cells, 0 differ",
     ]  # fmt: skip
     assert row.versions[1][1].startswith("Two gives 3 values here. ")
+
+
+LEADS = """format: 1
+title: Engines
+metric: {name: Speed, better: higher, column: speed, unit: t/s, decimals: 1}
+x: batch
+facets: [engine]
+roles: {engine: choice, batch: condition, run: replicate}
+"""
+
+
+def engines(folder: Path) -> Assessment:
+    """Of four, the last two can't be told apart; each has values up to ten times the smallest."""
+    luck = (0.99, 1.0, 1.01)
+    rows = [
+        f"{name},{batch},{run},{speed * batch * luck[(run + at + batch) % 3]:.1f}"
+        for at, (name, speed) in enumerate((("slow", 40), ("good", 90), ("best", 99), ("top", 100)))
+        for batch in (1, 4, 10)
+        for run in (1, 2, 3)
+    ]
+    write_study(folder / "s", LEADS, "\n".join(["engine,batch,run,speed", *rows, ""]))
+    return load_data(folder)["s"]
+
+
+def test_the_comparison_beside_levels_is_the_leaders_nearest(tmp_path: Path) -> None:
+    assessment = engines(tmp_path)
+    assert assessment.answers[""].headline == (
+        "top likely leads (342.0 t/s), not shown ahead of best"
+    )
+    [facet] = assessment.study.facets
+    *_, compared = columns(assessment, facet, compared=True)
+    assert compared.figures[0].name == "top − good"
+    assert compared.figures[0].heatmap.measure == "ratio"
+    values = grids_view(assessment, tuple(assessment.results.grids.values()), None)
+    assert values.heatmaps[0].ends == ("30", "1,000 better")
