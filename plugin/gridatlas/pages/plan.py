@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
 
+from gridatlas.analysis.words import plural
 from gridatlas.assessment.answers import overview_headline
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import Reproduction
@@ -322,7 +323,7 @@ def _counterpart(within: str, pages: Sequence[str]) -> str:
 def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     study = assessment.study
     names = [level.label for level in assessment.results.levels(facet.id)]
-    versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {facet.label} levels"
+    versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {plural(facet.label)}"
     answer = compared_answer(assessment, facet, versus)
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     context = page_context(assessment, into, facet, grids)
