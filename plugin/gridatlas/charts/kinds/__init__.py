@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from typing import Any, ClassVar, Literal
 
@@ -122,6 +124,15 @@ class Plot(Picture):
     def name(self) -> str:
         """What its files are called."""
         return self.KIND
+
+    def to_json(self) -> str:
+        """The plot as canonical JSON: what its drawing depends on."""
+        given = asdict(self)  # type: ignore[call-overload]
+        return json.dumps({self.KIND: given}, sort_keys=True, ensure_ascii=False)
+
+    def expected(self) -> Expected:
+        """A labelled mark for each row of its table."""
+        return {"rect mark": ("rows", len(self.table()))}
 
     @property
     def before_values(self) -> bool:

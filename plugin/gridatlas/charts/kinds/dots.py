@@ -12,7 +12,7 @@ import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.kinds import CannotShow, Expected, Place, Plot, Specification
+from gridatlas.charts.kinds import CannotShow, Place, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -231,10 +231,6 @@ class DotPlot(Plot):
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
         return dots_specification(self)
-
-    def expected(self) -> Expected:
-        """A row for each setting that is drawn."""
-        return {"rect mark": ("rows", len(self.shown))}
 
 
 def _better(plot: DotPlot, first: DotRow, second: DotRow) -> bool:

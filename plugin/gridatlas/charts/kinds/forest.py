@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
 from gridatlas.analysis.said import Answer, Assertion, Grade
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
+from gridatlas.charts.kinds import CannotShow, Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -154,17 +153,9 @@ class Forest(Plot):
             for row in self.rows
         ]
 
-    def to_json(self) -> str:
-        """The plot as canonical JSON: what its drawing depends on."""
-        return json.dumps({"forest": asdict(self)}, sort_keys=True, ensure_ascii=False)
-
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
         return forest_specification(self)
-
-    def expected(self) -> Expected:
-        """A row for each difference."""
-        return {"rect mark": ("rows", len(self.rows))}
 
 
 # --- of a study -----------------------------------------------------------------------------------

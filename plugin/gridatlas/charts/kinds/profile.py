@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal
 
@@ -170,10 +169,6 @@ class Profile(Plot):
             for line in self.lines
             for place, level in enumerate(self.levels)
         ]
-
-    def to_json(self) -> str:
-        """The profile as canonical JSON: what its drawing depends on."""
-        return json.dumps({"profile": asdict(self)}, sort_keys=True, ensure_ascii=False)
 
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
+from gridatlas.charts.kinds import CannotShow, Plot, Specification
 from gridatlas.charts.palette import PAGE
 from gridatlas.charts.plotting import (
     INK,
@@ -145,17 +144,9 @@ class Seeds(Plot):
             for repeat, value in zip(self.repeats, row.values, strict=True)
         ]
 
-    def to_json(self) -> str:
-        """The plot as canonical JSON: what its drawing depends on."""
-        return json.dumps({"seeds": asdict(self)}, sort_keys=True, ensure_ascii=False)
-
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
         return seeds_specification(self)
-
-    def expected(self) -> Expected:
-        """A row for each level of a group."""
-        return {"rect mark": ("rows", len(self.rows))}
 
 
 # --- of a study -----------------------------------------------------------------------------------

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import pstdev
 from typing import Any, Literal
@@ -209,10 +208,6 @@ class Sweep(Plot):
             for line in self.lines
             for point in line.points
         ]
-
-    def to_json(self) -> str:
-        """The sweep as canonical JSON: what its drawing depends on."""
-        return json.dumps({"sweep": asdict(self)}, sort_keys=True, ensure_ascii=False)
 
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
