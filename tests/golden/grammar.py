@@ -77,9 +77,9 @@ def _study(path: str) -> str:
 
 def _versions(page: BeautifulSoup) -> Iterator[Tag]:
     """What a switch shows."""
-    for template in page.select("template[data-version]"):
+    for template in page.select("template[data-packed]"):
         html = gzip.decompress(b64decode(str(template["data-packed"])))
-        yield BeautifulSoup(html.decode(), "html.parser")
+        yield from BeautifulSoup(html.decode(), "html.parser").select(".ga-picture")
 
 
 def _layers(within: Tag) -> set[str]:

@@ -45,10 +45,10 @@ def test_a_page_loads_one_script_of_ours_and_no_picture(atlas: Build, page: str)
 
 def test_a_level_keeps_its_versions_small(atlas: Build) -> None:
     html = _html(atlas, MODEL)
-    assert len(html) <= 175_000
+    assert len(html) <= 171_000
     packed = atlas.page(MODEL).select("template[data-packed]")
-    assert len(packed) == 2
-    assert sum(len(str(of)) for of in packed) < 20_000
+    assert len(packed) == 1
+    assert len(str(packed[0])) < 11_000
 
 
 def test_the_search_loads_little_and_leads_to_a_grids_own_study(atlas: Build) -> None:

@@ -155,6 +155,8 @@ FIGURE_WIDTH = 430
 """Pixels that the stylesheet gives a figure for its texts; only wider drawings need more."""
 
 
+VERSION = Markup('<div class="ga-picture" data-version="{}" hidden>\n{}</div>\n')
+"""What a switch shows in the place of a row's picture."""
 GROWS = 1.15
 """How much larger than beside others a heatmap may be that has a column for itself."""
 
@@ -254,12 +256,16 @@ class Templates:
     def _multiples(self, row: FigureRow, target: _Target) -> str:
         """Figures with caption, legend and actions in common, and what a switch shows."""
         figures = tuple(self._drawn(figure, target, str) for figure in row.figures)
-        versions = tuple(
-            (name, answer, packed(self._part("picture", row=self._version(other, target))))
-            for name, answer, other in row.versions
+        # In one: pictures of the same cells say much alike.
+        pictures = "".join(
+            VERSION.format(name, Markup(self._part("picture", row=self._version(other, target))))
+            for name, _, other in row.versions
         )
+        versions = tuple((name, answer) for name, answer, _ in row.versions)
         row = replace(row, figures=figures)
-        return self._part("multiples", row=row, versions=versions)
+        return self._part(
+            "multiples", row=row, versions=versions, pictures=packed(pictures) if pictures else ""
+        )
 
     def _version(self, row: FigureRow, target: _Target) -> FigureRow:
         """A version of a row with its drawings and cards, and no ids of its own."""

@@ -565,12 +565,12 @@
     const find = () => [...row.querySelectorAll(":scope > .ga-picture")];
     const of = (one) => (one.dataset.version || "") === (template ? name : "");
     row.wanted = name;
-    const html = find().some(of) || (await unpacked(template.dataset.packed));
+    const all = row.querySelector(":scope > template[data-packed]");
+    const html = all && (await unpacked(all.dataset.packed));
     if (row.wanted !== name) return; // another one was asked for meanwhile
-    if (!find().some(of)) {
-      const made = make("div", null, null, { class: "ga-picture", "data-version": name });
-      made.innerHTML = html;
-      find().at(-1).after(made);
+    if (all?.isConnected) {
+      all.insertAdjacentHTML("beforebegin", html);
+      all.remove();
       prepare();
     }
     const shown = find().find(of);
