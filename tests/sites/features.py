@@ -74,7 +74,7 @@ OTHER = """\
 STUDY = """\
 # {{ study.title }}
 
-{% for row in sections | map(attribute="rows") | sum(start=()) %}
+{% for row in (sections | map(attribute="rows") | sum(start=()))[:2] %}
 === "Heatmaps {{ loop.index }}"
 
     {{ figure(row.key) }}

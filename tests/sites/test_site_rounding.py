@@ -92,6 +92,7 @@ def test_a_mean_has_one_text_on_all_pages(tmp_path: Path, cache: Path) -> None:
         {
             f"studies/{DYNTS}/benchmark/amc23/": ["mean 86.9 %"],
             f"studies/{DYNTS}/model/r1-llama/": ["mean 86.9 %"],
+            f"studies/{DYNTS}/": ["R1-Llama AMC23 20 86.9 %"],
         },
         {
             f"studies/{DYNTS}/model/": ["mean 53.5 %"],

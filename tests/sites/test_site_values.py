@@ -5,6 +5,7 @@ from decimal import Decimal
 from urllib.parse import urljoin
 
 import pytest
+import site_builds
 from bs4 import BeautifulSoup, Tag
 from expected import (
     BENCHMARKS,
@@ -41,6 +42,7 @@ from site_builds import (
     text_of,
 )
 
+from gridatlas import load
 from gridatlas.charts.palette import PALETTES, colours
 
 PLACES = {
@@ -208,6 +210,32 @@ def test_a_column_has_the_values_of_its_grid_and_leads_to_them(atlas: Build, pat
         target, _, anchor = urljoin(f"/{path}", str(link["href"])).partition("#")
         assert anchor == f"grid/{grid}"
         assert grid in PLACES[target.lstrip("/")]
+
+
+def test_thumbnails_of_the_overview_have_the_colours_of_their_values(atlas: Build) -> None:
+    studies = load(site_builds.ROOT / "data")
+    fills = [colours(palette) for palette in PALETTES]
+    compared = 0
+    for figure in figures(atlas.page("studies/")):
+        grid = grid_of(figure)
+        if not grid:
+            continue
+        assert figure.select_one("svg")["role"] == "img"
+        assert _texts(figure) == []
+        target, _, anchor = str(figure.select("figcaption a")[0]["href"]).partition("#")
+        assert anchor == f"grid/{grid}"
+        assert article(atlas.page(f"studies/{target}")).find(id=anchor)
+        results = studies[target.split("/")[0]].assessment.results
+        shown_grid = next(of for of in results.grids.values() if of.address == grid)
+        of_cells = zip(shown_grid.keys, shown_grid.columns, strict=True)
+        values = {f"{grid}/{x},{y}": cell.value for (x, y), cell in of_cells}
+        cells = {str(cell["id"]): str(cell["fill"]) for cell in figure.select("svg path[id]")}
+        assert cells.keys() == values.keys()
+        [own] = [each for each in fills if {*cells.values()} <= {*each}]
+        steps = [own.index(cells[key]) for key in sorted(cells, key=values.__getitem__)]
+        assert steps == sorted(steps), grid
+        compared += 1
+    assert compared >= 4
 
 
 @pytest.mark.parametrize("study", [OURS, OURS_PASS_8])
