@@ -102,8 +102,6 @@ def _load(site: Site) -> None:
     Zensical builds the site meanwhile, and nobody waits; for the first change a person does. A
     picture is drawn for nobody.
     """
-    import scipy.special  # noqa: F401
-
     import gridatlas.assessment.compute  # noqa: F401
 
     pictures = (picture for page in site.pages for picture in page.plan.pictures)

@@ -31,6 +31,7 @@ from gridatlas.analysis.contrasts import (
 )
 from gridatlas.analysis.design import Design, mean
 from gridatlas.analysis.table import Bools, Codes, Floats
+from gridatlas.statistics.distributions import chi_squared_tails
 
 ENOUGH = 2 / 3
 """A cell that has no more of its values isn't compared as the best."""
@@ -164,8 +165,6 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
 
 def interaction(design: Design, lone: str, two: str) -> float:
     """The p of an interaction, by F over units (or the other rows), or by χ²; nan without one."""
-    from scipy import special
-
     if design.unit == "none":
         return np.nan
     if design.by_cell:
@@ -194,8 +193,9 @@ def interaction(design: Design, lone: str, two: str) -> float:
     dim = (m.shape[0] - 1) * (m.shape[1] - 1)
     if design.by_cell:
         ratio = float((rest**2).sum()) / var
-        finite = np.isfinite(over)
-        return float(exceeds(dim, over, ratio / dim) if finite else special.chdtrc(dim, ratio))
+        if np.isinf(over):
+            return chi_squared_tails(ratio, dim)[0]
+        return float(exceeds(dim, over, ratio / dim))
     each = by_unit - by_unit.mean(axis=1, keepdims=True) - by_unit.mean(axis=2, keepdims=True)
     each = each + by_unit.mean(axis=(1, 2), keepdims=True) - rest
     ms = max(float((each**2).sum()) / ((len(by_unit) - 1) * dim), design.floor / d.shape[1])

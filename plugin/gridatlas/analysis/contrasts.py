@@ -16,6 +16,8 @@ import numpy as np
 
 from gridatlas.analysis.design import Design, mean
 from gridatlas.analysis.table import Bools, Codes, Floats
+from gridatlas.statistics.differences import fisher
+from gridatlas.statistics.distributions import beta_cdf, f_tail, t_cdf, t_quantile
 
 PART = 0.25
 """Below this p one stratum isn't pooled with another."""
@@ -105,36 +107,23 @@ def by_row(design: Design, *names: str) -> Floats:
 
 def pvalues(estimate: Floats, error: Floats, df: Floats) -> Floats:
     """Two-sided p of t; of the normal distribution where df is infinite. nan without a test."""
-    from scipy import special
-
     with np.errstate(all="ignore"):
         t = np.abs(estimate) / error
-        p = 2 * np.where(
-            np.isinf(df), special.ndtr(-t), special.stdtr(np.where(np.isinf(df), 1, df), -t)
-        )
+        p = 2 * t_cdf(-t, df)
     return np.where((df >= 2) & np.isfinite(t), p, np.nan)
 
 
 def reach(df: Floats | float, confidence: float = 0.975) -> Floats:
     """Quantiles of t, and of the normal distribution where df is infinite."""
-    from scipy import special
-
     df = np.asarray(df, float)
-    normal = special.ndtri(confidence)
-    with np.errstate(all="ignore"):
-        found: Floats = np.where(
-            np.isfinite(df) & (df > 0), special.stdtrit(np.clip(df, 1, 1e9), confidence), normal
-        )
-    return found
+    return t_quantile(confidence, np.where(df > 0, np.maximum(df, 1), np.inf))
 
 
 def exceeds(df: Floats | float, over: Floats | float, ratio: Floats) -> Floats:
     """The chance of an F of df and `over` as large as the ratio; 1 where one of them is 0."""
-    from scipy import special
-
     df, over = np.asarray(df, float), np.asarray(over, float)
     with np.errstate(all="ignore"):
-        p = special.fdtrc(np.maximum(df, 1), np.maximum(over, 1), np.maximum(ratio, 0))
+        p = f_tail(np.maximum(ratio, 0), np.maximum(df, 1), np.maximum(over, 1))
     return np.where((df > 0) & (over > 0) & ~np.isnan(ratio), p, 1.0)
 
 
@@ -474,10 +463,9 @@ def discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
 
 def mcnemar(differences: Floats) -> Floats:
     """McNemar's exact test of outcomes, (item, pair): p of as many ups among those that differ."""
-    from scipy import special
-
     up, down = (differences > 0).sum(axis=0), (differences < 0).sum(axis=0)
-    exact = 2 * special.bdtr(np.minimum(up, down), np.maximum(up + down, 1), 0.5)
+    few, many = np.minimum(up, down), np.maximum(up, down)
+    exact = 2 * beta_cdf(np.maximum(many, 1), few + 1, 0.5)
     return np.where(up + down > 0, np.minimum(exact, 1.0), 1.0)
 
 
@@ -596,24 +584,6 @@ def by_cell(
         if min(k1 + k2, n1 + n2 - k1 - k2) < FEWEST_COUNTS:
             p[at] = fisher(k1, n1, k2, n2)
     return Tests(*labels, estimate, error, df, p, capped, np.full(len(p), len(k)))
-
-
-def fisher(k1: float, n1: float, k2: float, n2: float) -> float:
-    """Fisher's exact test, two-sided: all tables that are at most as likely."""
-    from scipy import special
-
-    def choose(n: Floats | float, k: Floats) -> Floats:
-        found: Floats = (
-            special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(np.subtract(n, k) + 1)
-        )
-        return found
-
-    total = k1 + k2
-    x = np.arange(max(0.0, total - n2), min(n1, total) + 1)
-    logs = choose(n1, x) + choose(n2, total - x)
-    here = choose(n1, np.array(k1)) + choose(n2, np.array(k2))
-    law = np.exp(logs - logs.max())
-    return float(min(1.0, law[logs <= here + 1e-7].sum() / law.sum()))
 
 
 def levels(design: Design, name: str) -> Tests:

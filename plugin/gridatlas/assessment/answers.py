@@ -82,7 +82,7 @@ def _answer(content: dict[str, Any]) -> Answer:
 @functools.cache
 def _made_by() -> str:
     """What answers depend on besides the files: our code, and the libraries' versions."""
-    libraries = [f"{name} {version(name)}" for name in ("numpy", "pydantic", "pyyaml", "scipy")]
+    libraries = [f"{name} {version(name)}" for name in ("numpy", "pydantic", "pyyaml")]
     rooms = [f"gridatlas/{room}" for room in ("analysis", "checks", "data", "model", "table")]
     modules = [f"gridatlas/assessment/{name}.py" for name in ("answers", "observations", "rivals")]
     return "\n".join([*libraries, code_digest(*rooms, *modules)])

@@ -1,6 +1,6 @@
 """The uncertainty of a study, from the cache where its inputs are the same.
 
-Only what the cache doesn't have is computed, which needs scipy.
+Only what the cache doesn't have is computed.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def computed_by() -> str:
     names = [f"assessment/{name}.py" for name in ("assess", "compute", "uncertainty")]
     names += ["table/items.py", "statistics"]
     digest = code_digest(*(f"gridatlas/{name}" for name in names))
-    return "\n".join([*(f"{name} {version(name)}" for name in ("scipy", "numpy")), digest])
+    return f"numpy {version('numpy')}\n{digest}"
 
 
 def _packed(uncertainty: Uncertainty) -> dict[str, Content]:

@@ -3,8 +3,6 @@
 Trials, items, repeats and parts each say how far a value moves with something else: with the luck
 of the trials, with other items of the kind, with other repeats of the experiment. Where several are
 known, the interval reaches as far as the widest.
-
-Imports scipy; `assess` calls it only for what it doesn't have from a build before.
 """
 
 from __future__ import annotations

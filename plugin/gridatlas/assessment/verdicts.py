@@ -73,7 +73,7 @@ def with_verdicts(
 def made_by() -> str:
     """What verdicts depend on besides the files: our code, and the libraries' versions."""
     rooms = ("analysis", "assessment", "checks", "claims", "data", "model", "table")
-    libraries = [f"{name} {version(name)}" for name in ("numpy", "scipy", "pydantic", "pyyaml")]
+    libraries = [f"{name} {version(name)}" for name in ("numpy", "pydantic", "pyyaml")]
     return "\n".join([*libraries, code_digest(*(f"gridatlas/{room}" for room in rooms))])
 
 

@@ -22,7 +22,7 @@ from gridatlas.files.cache import Cache, Content, cache_key, code_digest
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import PagePlan
 
-_LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "scipy", "vl-convert-python")
+_LIBRARIES = ("altair", "jinja2", "markupsafe", "numpy", "pydantic", "vl-convert-python")
 _INDEX = "index"
 """The part of an entry that says what the others are: all else has a number for a name."""
 

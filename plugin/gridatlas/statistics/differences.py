@@ -8,8 +8,8 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
 
+from gridatlas.statistics.distributions import chi_squared_tails, log_choose
 from gridatlas.statistics.estimates import Counts, Estimate, Floats, arrays, interval_of, wilson
 from gridatlas.statistics.interval import Interval
 
@@ -77,7 +77,7 @@ def total(tests: Iterable[ChiSquared]) -> ChiSquared:
 def _chi_squared(chi2: float, df: int) -> ChiSquared:
     if not df:
         return ChiSquared(chi2, df, 1.0, 1.0)
-    return ChiSquared(chi2, df, float(special.chdtrc(df, chi2)), float(special.chdtr(df, chi2)))
+    return ChiSquared(chi2, df, *chi_squared_tails(chi2, df))
 
 
 def difference(k1: int, n1: int, k2: int, n2: int) -> ShareDifference:
@@ -98,9 +98,8 @@ def difference(k1: int, n1: int, k2: int, n2: int) -> ShareDifference:
     """
     first, second = wilson(k1, n1), wilson(k2, n2)
     share1, share2 = k1 / n1, k2 / n2
-    test = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])
     interval = combined(share1, first, share2, second)
-    return ShareDifference(share1 - share2, interval, float(test.pvalue))
+    return ShareDifference(share1 - share2, interval, fisher(k1, n1, k2, n2))
 
 
 def combined(value1: float, first: Interval, value2: float, second: Interval) -> Interval:
@@ -142,6 +141,13 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
+def fisher(k1: float, n1: float, k2: float, n2: float) -> float:
+    """Fisher's exact test of two shares, two-sided: all tables that are at most as likely."""
+    x, logs = _tables(k1, n1, k2, n2)
+    law = np.exp(logs - logs.max())
+    return float(min(1.0, law[logs <= logs[x == k1] + 1e-7].sum() / law.sum()))
+
+
 def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -> Floats:
     """P-values of Fisher's exact test that the first share is greater, for many pairs at once.
 
@@ -151,10 +157,21 @@ def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -
         k2: Successes of the second.
         n2: Trials of the second.
     """
-    k1, n1, k2, n2 = (np.asarray(values, dtype=np.int64) for values in (k1, n1, k2, n2))
-    # The upper tail includes the observed count.
-    p = stats.hypergeom.sf(k1 - 1, n1 + n2, k1 + k2, n1)
-    return np.asarray(p, dtype=np.float64)
+    pairs, place = np.unique(np.array([k1, n1, k2, n2], float), axis=1, return_inverse=True)
+    return np.array([_upper_tail(*pair) for pair in pairs.T])[place]
+
+
+def _upper_tail(k1: float, n1: float, k2: float, n2: float) -> float:
+    x, logs = _tables(k1, n1, k2, n2)
+    law = np.exp(logs - logs.max())
+    return float(law[x >= k1].sum() / law.sum())
+
+
+def _tables(k1: float, n1: float, k2: float, n2: float) -> tuple[Floats, Floats]:
+    """The first's successes in all tables of these totals, and logarithms of their chances."""
+    total = k1 + k2
+    x = np.arange(max(0.0, total - n2), min(n1, total) + 1)
+    return x, log_choose(n1, x) + log_choose(n2, total - x)
 
 
 # --- two estimates -----------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from gridatlas.statistics.distributions import normal_quantile, t_cdf, t_quantile
 from gridatlas.statistics.interval import Interval
 
 Counts = tuple[int, int]
@@ -53,7 +53,7 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Interval:
 
 def wilson_ends(successes: Floats | float, n: Floats | float, confidence: float = 0.95) -> Floats:
     """The ends of `wilson` for many shares, on a last axis of 2; nan where either isn't known."""
-    z = float(special.ndtri((1 + confidence) / 2))
+    z = normal_quantile((1 + confidence) / 2)
     share = np.divide(successes, n)
     with np.errstate(invalid="ignore"):  # A confidence next to 1 has an infinite z.
         middle = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -195,9 +195,8 @@ def t_ends(value: Floats | float, stderr: Floats | float, df: Floats | float) ->
 
     nan where a standard error isn't known or 0, or has less than one degree of freedom.
     """
-    tail = 0.975
     defined = np.where(np.greater(stderr, 0) & np.greater_equal(df, 1), stderr, np.nan)
-    reach = defined * np.where(np.isinf(df), special.ndtri(tail), special.stdtrit(df, tail))
+    reach = defined * t_quantile(0.975, np.maximum(df, 1))
     return np.stack([value - reach, value + reach], axis=-1)
 
 
@@ -242,8 +241,7 @@ def welch_greater(share1: Floats, var1: Floats, df1: Floats, *other: Floats) -> 
     share2, var2, df2 = other
     variance = var1 + var2
     df = variance**2 / (var1**2 / df1 + var2**2 / df2 + np.finfo(float).tiny)
-    # Beyond, Student's t and the normal distribution are the same.
-    return np.asarray(special.stdtr(np.minimum(df, 1e9), (share2 - share1) / np.sqrt(variance)))
+    return t_cdf((share2 - share1) / np.sqrt(variance), df)
 
 
 def welch(first: tuple[int, int, Spread | None], second: tuple[int, int, Spread | None]) -> float:

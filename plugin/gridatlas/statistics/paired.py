@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from gridatlas.statistics.distributions import log_choose
 from gridatlas.statistics.estimates import Floats
 
 _FINEST_SHARE = 64
@@ -147,9 +147,3 @@ def _exact_tails(steps: NDArray[np.int64]) -> tuple[float, float]:
         law = np.convolve(law, part)
     positive = steps[steps > 0].sum()
     return min(1.0, float(law[positive:].sum())), min(1.0, float(law[: positive + 1].sum()))
-
-
-def log_choose(n: Floats, k: Floats) -> Floats:
-    """Natural logarithm of the binomial coefficient; −∞ for k = −1 and k = n + 1."""
-    found = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return np.asarray(found, dtype=np.float64)
