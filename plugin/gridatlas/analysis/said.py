@@ -205,7 +205,10 @@ def how_much(question: Question, at: int, pattern: str, **named: str) -> str:
 
 
 def detectable(question: Question) -> str:
-    """The difference that the question's widest contrast would have shown with power 0.8."""
+    """The difference that the question's widest contrast would have shown with power 0.8.
+
+    None where it is larger than the metric's range.
+    """
     page, tests = question.design, question.tests
     errors = np.where(np.isfinite(tests.p), tests.error, -1.0)
     if question.kind == "axis" and len(errors) > 1:
@@ -215,8 +218,11 @@ def detectable(question: Question) -> str:
         return ""
     alpha = 0.05 / (question.by * np.isfinite(tests.p).sum())
     df = float(tests.df[at])
-    needed = contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)
-    return words.size_text(page, float(needed * errors[at]), float(errors[at]))
+    needed = float((contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)) * errors[at])
+    high, lowest = page.study.table.metric.high, float(np.nanmin(page.study.y))
+    if not page.study.log and high is not None and needed > high - min(0.0, lowest):
+        return ""
+    return words.size_text(page, needed, float(errors[at]))
 
 
 def would_show(question: Question, at: int) -> str:

@@ -287,3 +287,15 @@ def test_what_nearly_rises_isn_t_its_last_level():
 )
 def test_plurals(label, expected):
     assert words.plural(label) == expected
+
+
+# --- what would have been found -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("high", "said"), [(100.0, ""), (None, "232")])
+def test_no_difference_beyond_the_range_would_have_been_found(high, said):
+    scores = np.array([[20.0, 25.0, 90.0], [22.0, 95.0, 24.0]]).T
+    factors = {"seed": name("seed", "1 2 3", "replicate"), "model": name("model", "A B")}
+    answer = front(table(scores, factors, replace(SCORES, decimals=0, high=high)))
+    assert answer.grade == "not-shown"
+    assert answer.shows == said
