@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gridatlas.charts.kinds import dots, forest, ratios, sweep
-from gridatlas.charts.plotting import ACCENT, INK, LABEL_LIMIT, TITLE_LIMIT
+from gridatlas.charts.plotting import ACCENT, INK, KEY_LIMIT, LABEL_LIMIT, TITLE_LIMIT
 
 FONT = "sans-serif"
 AXIS: Mapping[str, Any] = {
@@ -251,7 +251,7 @@ def rows_template() -> dict[str, Any]:
         ),
         *(
             alt.Chart(name=f"{prefix}labels")
-            .mark_text(align="left", dx=9, fontWeight=weight, limit=LABEL_LIMIT, **text)
+            .mark_text(align="left", dx=9, fontWeight=weight, limit=KEY_LIMIT, **text)
             .encode(x=x, y=top, text="text:N", fill=alt.Fill("colour:N", scale=None))
             for prefix, weight in weights
         ),

@@ -335,6 +335,19 @@ def test_an_axis_ends_where_the_metric_does() -> None:
     assert ticks == [[90.0, 92.0, 94.0, 96.0, 98.0, 100.0]]
 
 
+def test_long_names_of_rows_differ_and_keep_their_means() -> None:
+    assessment = golden("seeds", "methods")
+    [plot] = Seeds.of(assessment, (), assessment.study.facet("setting"))
+    names = ["Before", "Trained (rollout temperature 1.25)", "Trained (rollout temperature 1.0)"]
+    rows = tuple(replace(row, name=name, text="43.6")
+                 for row, name in zip(plot.rows, names, strict=True))  # fmt: skip
+    texts = [row["text"] for layer in replace(plot, rows=rows).specification()["layer"]
+             if layer["name"].endswith("labels") for row in layer["data"]["values"]]  # fmt: skip
+    assert sorted(texts) == [
+        "Before 43.6", "Trained (r…ture 1.0) 43.6", "Trained (r…ure 1.25) 43.6",
+    ]  # fmt: skip
+
+
 @given(st.floats(-1e3, 1e3), st.floats(0.1, 1e6))
 def test_ticks_are_few_and_lie_between_the_ends(low: float, span: float) -> None:
     found = seed_ticks(low, low + span)

@@ -14,6 +14,7 @@ from gridatlas.charts.kinds import CannotShow, Plot, Specification
 from gridatlas.charts.palette import PAGE
 from gridatlas.charts.plotting import (
     INK,
+    KEY_LIMIT,
     LABEL_LIMIT,
     LETTER,
     REST,
@@ -33,6 +34,8 @@ from gridatlas.table.study_table import Grid
 
 ROW, GAP, WIDTH, BAR = 20, 14, 330, 7
 """Pixels of a row, between groups of rows, of the axis of values, and of half a mean's bar."""
+MOST_LETTERS = 24
+"""Letters of a label: as many as half of the axis has room for."""
 MOST_GROUPS, MOST_LEVELS = 8, 5
 """Groups up to which each has rows, and levels up to which they are rows."""
 
@@ -257,7 +260,7 @@ def seeds_specification(plot: Seeds) -> dict[str, Any]:
             "colour": colour,
         }
         data["ticks"].append({**bar, "value": row.mean})
-        label = drawable_text(f"{row.name} {row.text}", LABEL_LIMIT)
+        label = drawable_text(_label(row), KEY_LIMIT)
         prefix = "bold-" if row.place else ""
         ink = INK if colour == REST else colour
         text = {"top": middle, "colour": ink, "value": max(row.values), "text": label}
@@ -283,12 +286,20 @@ def seeds_specification(plot: Seeds) -> dict[str, Any]:
     return spec
 
 
+def _label(row: SeedRow) -> str:
+    """The text at the right of a row: a long name without its middle, since ends tell names apart."""
+    letters = MOST_LETTERS - len(row.text)
+    half = letters // 2
+    long = len(row.name) > letters
+    name = f"{row.name[:half].rstrip()}…{row.name[half + 1 - letters :]}" if long else row.name
+    return f"{name} {row.text}"
+
+
 def _domain(plot: Seeds) -> tuple[float, float]:
     """The ends of the axis, with room for the labels at the right of the dots."""
     low, high = padded(value for row in plot.rows for value in row.values)
     for row in plot.rows:
-        text = min(len(f"{row.name} {row.text}") * (LETTER + 0.5), LABEL_LIMIT) + 14
-        share = min(text / WIDTH, 0.6)
+        share = min((len(_label(row)) * (LETTER + 0.5) + 14) / WIDTH, 0.6)
         high = max(high, low + (max(row.values) - low) / (1 - share))
     return low, high
 
