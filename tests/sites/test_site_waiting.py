@@ -1,4 +1,4 @@
-"""Files of a server's site that are the same again aren't written again."""
+"""Files of a site that are the same again aren't written again."""
 
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from mkdocs.config import load_config
 from site_builds import TINY_CELLS, Project
 
 Rebuild = Callable[[], dict[str, int]]
-"""Builds the site as `mkdocs serve` does, and gives the files of grids with their numbers."""
+"""Builds the site as a command of MkDocs does, and gives the files of grids with their numbers."""
 
 
 @pytest.fixture
@@ -29,16 +29,19 @@ def site() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture
-def rebuild(project: Project, site: Path) -> Rebuild:
+@pytest.fixture(params=["serve", "build"])
+def rebuild(request: pytest.FixtureRequest, project: Project, site: Path) -> Rebuild:
+    """A server builds with one plugin; other builds have each their own, as their processes do."""
     started: list[bool] = []
 
     def rebuilt() -> dict[str, int]:
         config = load_config(str(project.folder / "mkdocs.yml"), site_dir=str(site))
-        if not started:
+        if request.param == "build":
+            config.plugins.on_startup(command="build", dirty=False)
+        elif not started:
             config.plugins.on_startup(command="serve", dirty=False)
             started.append(True)
-        build(config, serve_url="http://127.0.0.1:8000/")
+        build(config, serve_url="http://127.0.0.1:8000/" if request.param == "serve" else None)
         assert not [path for path in site.iterdir() if path.name.startswith(".")]
         return {path: (site / path).stat().st_ino for path in contents(site)}
 

@@ -287,7 +287,7 @@ def seeds_specification(plot: Seeds) -> dict[str, Any]:
 
 
 def _label(row: SeedRow) -> str:
-    """The text at the right of a row: a long name without its middle, since ends tell names apart."""
+    """The text at the right of a row; of a long name without the middle: ends tell names apart."""
     letters = MOST_LETTERS - len(row.text)
     half = letters // 2
     long = len(row.name) > letters

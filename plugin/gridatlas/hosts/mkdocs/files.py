@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
@@ -9,6 +10,7 @@ from html import escape
 from itertools import pairwise
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure import StructureItem
@@ -17,6 +19,7 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
 from gridatlas.build.page_cache import SiteFiles
+from gridatlas.files.cache import cache_key, open_cache
 from gridatlas.hosts import fence_lines
 from gridatlas.model.inert import get_logger, inert
 from gridatlas.pages.page import Page
@@ -89,12 +92,8 @@ def is_free(file: File, taken: Mapping[str, str]) -> bool:
     return theirs is None
 
 
-Signature = tuple[int, int, int, int]
-"""Time of writing, size, number and time of change of a file: they differ once it is written."""
-
-
 class Waiting:
-    """Files of a server's site that wait for the next build: most are the same again.
+    """Files of a site that wait for the next build: most are the same again.
 
     MkDocs empties the folder of the site before each build, but for what is hidden, and a build
     writes twenty files for each grid.
@@ -102,16 +101,21 @@ class Waiting:
     Args:
         site: The folder of the site.
         folders: The folders in it that have most files of ours.
+        cache: The folder of the cache, which has what the last process put where.
     """
 
-    def __init__(self, site: Path, folders: Collection[str]) -> None:
+    def __init__(self, site: Path, folders: Collection[str], cache: Path) -> None:
         self.site, self._folders = site, folders
         self._waiting = site / ".gridatlas-waiting"
-        self._put: dict[str, tuple[Signature | None, str]] = {}
+        self._cache, self._key = open_cache(cache), cache_key("waiting", str(site.resolve()))
+        stored = self._cache.get(self._key)
+        self._put: dict[str, list[Any]] = json.loads(stored["put"]) if stored else {}
+        self._before = self._put
 
     def begin(self) -> None:
         """Move the files to where they wait, before MkDocs deletes them."""
-        self.end()
+        rmtree(self._waiting, ignore_errors=True)
+        self._before, self._put = self._put, {}
         with suppress(OSError):  # They are deleted and written again.
             self._waiting.mkdir()
         for folder in self._folders:
@@ -126,24 +130,29 @@ class Waiting:
         """
         file = self._waiting / path
         before = _signature(file)
-        if before and self._put.get(path) == (before, digest):
+        if before and self._before.get(path) == [before, digest]:
             file.replace(place)
         else:
             place.write_bytes(content())
-        self._put[path] = _signature(place), digest
+        self._put[path] = [_signature(place), digest]
 
     def end(self) -> None:
         """Delete those that nobody asked for."""
         rmtree(self._waiting, ignore_errors=True)
+        if self._put != self._before:
+            self._cache.put(self._key, {"put": json.dumps(self._put)})
 
 
-def _signature(file: Path) -> Signature | None:
-    """That of a file, or of a link itself; None where there is none."""
+def _signature(file: Path) -> list[int]:
+    """Time of writing, size, number and time of change: they differ once a file is written.
+
+    Of a link, its own; empty where there is no file.
+    """
     try:
         status = file.lstat()
     except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
+        return []
+    return [status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns]
 
 
 def add_to_nav(

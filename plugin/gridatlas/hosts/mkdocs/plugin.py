@@ -142,12 +142,13 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
     @event_priority(200)
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
-        """Have a server's files wait for those that are the same again."""
+        """Have the site's files wait for those that are the same again."""
         # A plugin for several languages builds once more in the middle of a build, with its config.
         once_more, self.config_of_build = config is self.config_of_build, config
-        if self.serving and not self.dirty and not once_more:
+        if not self.dirty and not once_more:
             if self.waiting is None or self.waiting.site != Path(config.site_dir):
-                self.waiting = Waiting(Path(config.site_dir), (GRIDS, PLOTS))
+                cache = self._path(config, self.config.cache)
+                self.waiting = Waiting(Path(config.site_dir), (GRIDS, PLOTS), cache)
             self.waiting.begin()
 
     # After mkdocs-static-i18n (-100), which takes no generated files: ours belong to no language.
@@ -324,6 +325,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
     @event_priority(-200)
     def on_build_error(self, *, error: Exception) -> None:
         """Tell of a full disk, where MkDocs would show a traceback."""
+        if self.waiting:
+            self.waiting.end()
         if self.serving or self.config_of_build is None or not isinstance(error, OSError):
             return
         site = Path(self.config_of_build.site_dir)
