@@ -23,7 +23,7 @@ from gridatlas.assessment.observations import observations
 from gridatlas.assessment.rivals import notes, other_readings, settled, with_reading
 from gridatlas.checks.findings import CheckResult, StudyChecks
 from gridatlas.files.cache import cache_key, code_digest, open_cache
-from gridatlas.model.format import format_value, many, value_with_unit
+from gridatlas.model.format import format_measured, many, value_with_unit
 from gridatlas.model.study import Factor, Levels, Study, inline
 from gridatlas.table.grids import Results
 from gridatlas.table.summary import Extreme, summarise
@@ -149,7 +149,7 @@ def in_dispute(results: Results, page: str) -> Iterator[str]:
 
 def _extreme(study: Study, extreme: Extreme) -> str:
     """A value and its place, or in how many cells it is."""
-    value = format_value(extreme.value, study.metric.decimals or 0)
+    value = format_measured(extreme.value, study.metric.decimals or 0)
     value = value_with_unit(value, study.metric.unit)
     if len(extreme.at) > 1:
         return f"{value} in {many(len(extreme.at), 'cell')}"
