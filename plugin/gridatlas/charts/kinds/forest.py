@@ -313,7 +313,8 @@ def _forest_row(
 def forest_specification(forest: Forest) -> dict[str, Any]:
     """The complete Vega-Lite specification of a forest plot, with its data inline."""
     spec = chart_of("forest")
-    names, texts = (label_width(of) for of in zip(*((row.name, row.text) for row in forest.rows)))
+    names = label_width(row.name for row in forest.rows)
+    texts = label_width(row.text for row in forest.rows)
     width = min(WIDTH, max(NARROWEST, ROOM - names - texts))
     spec |= {"description": forest.description, "width": width, "height": ROW * len(forest.rows)}
     drawn = [row for row in forest.rows if row.interval]

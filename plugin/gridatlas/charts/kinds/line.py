@@ -154,13 +154,7 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
         if interval:
             words += f", 95 % interval {between(*interval, study)}"
         points.append(
-            LinePoint(
-                level.label,
-                float(cell.value),
-                interval,
-                text,
-                f"{where}: {words}",
-            )
+            LinePoint(level.label, float(cell.value), interval, text, f"{where}: {words}")
         )
     return LineChart(
         title=title or line.label,
