@@ -15,11 +15,7 @@ import numpy as np
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
 from gridatlas.charts.binning import Block, Layout, Shown, draw_blocks, gather, layout_of
-from gridatlas.charts.description import (
-    cell_name,
-    describe_difference,
-    describe_grid,
-)
+from gridatlas.charts.description import cell_name, describe_difference, describe_grid
 from gridatlas.charts.kinds.heatmap import Heatmap, Subject
 from gridatlas.charts.marks import (
     ABSENT,

@@ -205,10 +205,7 @@ def stylesheet() -> str:
     Fills and inks are attributes of drawings, which any rule outweighs.
     """
     lines = ["/* Written by charts/palette.py: the colours of heatmaps. */", *_strips("", "light")]
-    pages = (
-        ("screen", f"{DARK} "),
-        ("screen and (prefers-color-scheme: dark)", ".ga-embed "),
-    )
+    pages = (("screen", f"{DARK} "), ("screen and (prefers-color-scheme: dark)", ".ga-embed "))
     places = ":is(.ga-figure, .ga-plot, .ga-notebook, .ga-explore)"
     for media, page in pages:
         lines += [f"@media {media} {{", *_strips(page, "dark")]

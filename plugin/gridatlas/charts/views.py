@@ -19,12 +19,7 @@ from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.binning import block_at, draw_blocks, layout_of
 from gridatlas.charts.captions import caption
-from gridatlas.charts.description import (
-    IN_DISPUTE,
-    best_at,
-    cell_name,
-    describe_grid,
-)
+from gridatlas.charts.description import IN_DISPUTE, best_at, cell_name, describe_grid
 from gridatlas.charts.draw import (
     Kind,
     blocks_of,
@@ -57,12 +52,7 @@ from gridatlas.charts.findings import (
 from gridatlas.charts.kinds.heatmap import Heatmap, Subject
 from gridatlas.charts.marks import CellMark, Segment, reading_order
 from gridatlas.charts.palette import ColourScale
-from gridatlas.model.format import (
-    format_difference,
-    many,
-    mean_decimals,
-    value_with_unit,
-)
+from gridatlas.model.format import format_difference, many, mean_decimals, value_with_unit
 from gridatlas.model.study import Factor, Level, Point, Study
 from gridatlas.table.decimals import Decimals
 from gridatlas.table.differences import Difference

@@ -348,3 +348,40 @@ def test_the_comparison_beside_levels_is_the_leaders_nearest(tmp_path: Path) -> 
     assert compared.figures[0].heatmap.measure == "ratio"
     values = grids_view(assessment, tuple(assessment.results.grids.values()), None)
     assert values.heatmaps[0].ends == ("30", "1,000 better")
+
+
+# --- grids of means over seeds --------------------------------------------------------------------
+
+LOSS = (
+    "format: 1\ntitle: S\nmetric: {name: Loss, better: lower, column: loss}\nx: rate\ny: depth\n"
+    "roles: {rate: choice, depth: choice, seed: replicate}\ncells: runs\n"
+)
+
+
+def losses(folder: Path, *apart: float) -> View:
+    """The picture of means over three seeds, by rate and depth; `apart` is of each rate."""
+    lines = [
+        f"{rate},{depth},{seed},{3 + apart[rate] + depth / 1000 + noise:.4f}"
+        for rate in range(len(apart))
+        for depth in (1, 2)
+        for seed, noise in enumerate((0.01, -0.013, 0.004 * depth))
+    ]
+    write_study(folder / "s", LOSS, "\n".join(["rate,depth,seed,loss", *lines, ""]))
+    return view_of(load_data(folder)["s"])
+
+
+def test_cells_that_may_be_the_best_of_means_over_seeds_have_rings(tmp_path: Path) -> None:
+    view = losses(tmp_path, 0, 1, 2)
+    marks = view.heatmaps[0].marks
+    assert [(mark.x, mark.best, mark.ring) for mark in marks if mark.best or mark.ring] == [
+        ("0", False, True),
+        ("0", True, False),
+    ]
+    assert "○ may be the best: 2 of 6." in view.caption
+    assert not any(mark.faded for mark in marks)
+
+
+def test_a_null_study_of_seeds_is_faded(tmp_path: Path) -> None:
+    view = losses(tmp_path, 0, 0, 0)
+    assert all(mark.faded for mark in view.heatmaps[0].marks)
+    assert "Faded: no difference here is shown to be beyond chance." in view.caption
