@@ -385,3 +385,29 @@ def test_a_null_study_of_seeds_is_faded(tmp_path: Path) -> None:
     view = losses(tmp_path, 0, 0, 0)
     assert all(mark.faded for mark in view.heatmaps[0].marks)
     assert "Faded: no difference here is shown to be beyond chance." in view.caption
+
+
+# --- cells in dispute -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("second", "corners", "sentence"),
+    [
+        # Both agree on one cell, differ on the next, and the third has one reading.
+        ("1,1,a,50,20\n2,1,a,95,20\n", {"2": "corner", "3": "open-corner"}, False),
+        # Most cells have one reading, so that a mark would say nothing.
+        ("2,1,a,95,20\n", {"2": "corner"}, True),
+    ],
+)
+def test_only_cells_with_readings_that_differ_are_marked_as_disputed(
+    tmp_path: Path, second: str, corners: dict[str, str], sentence: bool
+) -> None:
+    head = (
+        STUDY + "reconcile: agreement\nreadings:\n  - {id: one, label: One, file: one.csv}\n"
+        "  - {id: two, label: Two, file: two.csv}\n"
+    )
+    first = "1,1,a,50,20\n2,1,a,55,20\n3,1,a,45,20\n"
+    write_study(tmp_path / "s", head, None, {"one.csv": HEAD + first, "two.csv": HEAD + second})
+    view = view_of(load_data(tmp_path)["s"])
+    assert {mark.x: mark.corner for mark in view.heatmaps[0].marks if mark.corner} == corners
+    assert ("cells have one reading only." in view.caption) is sentence
