@@ -91,6 +91,12 @@ def axes_of(study: Study) -> list[str]:
     return [axis.id for axis in study.varied]
 
 
+def asserts_settings(study: Study, named: Iterable[Assertion]) -> bool:
+    """Whether a headline asserts anything of settings: of levels of axes, or of best cells."""
+    axes = {*axes_of(study)}
+    return any(each.kind == "best" or axes & {*factors_of(each)} for each in named)
+
+
 def _place(factor: Factor, label: str) -> int | None:
     return next((at for at, level in enumerate(factor.levels) if level.label == label), None)
 

@@ -41,9 +41,8 @@ from gridatlas.charts.draw import (
 from gridatlas.charts.findings import (
     Tests,
     assertions_named,
-    axes_of,
+    asserts_settings,
     difference_tests,
-    factors_of,
     grid_tests,
     is_asserted,
     outlines,
@@ -97,7 +96,7 @@ def grids_view(
     kind: Kind = "values" if plain else colours_of(assessment)
     scale = scale_of(assessment, kind)
     named = assertions_named(answer)
-    of_axes = any({*factors_of(each)} & {*axes_of(assessment.study)} for each in named)
+    of_axes = asserts_settings(assessment.study, named)
     tests = [Tests() if shown else grid_tests(assessment, grid, of_axes) for grid in grids]
     every = [test for test in tests if test.cells]
     maps = [

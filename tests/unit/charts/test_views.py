@@ -16,9 +16,11 @@ from gridatlas.charts.kinds.heatmap import Segment
 from gridatlas.charts.marks import marks_of
 from gridatlas.charts.vegalite import ABOVE, COURSE_GAP, cell_size
 from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
+from gridatlas.pages.environment import own_environments
 from gridatlas.pages.heatmaps import figures_of
 from gridatlas.pages.multiples import columns, inked, multiples, thumbnails, with_versions
 from gridatlas.table.differences import differences
+from gridatlas.table.study_table import Grid
 
 HEAD = "rate,depth,task,accuracy,n\n"
 STUDY = (
@@ -411,3 +413,32 @@ def test_only_cells_with_readings_that_differ_are_marked_as_disputed(
     view = view_of(load_data(tmp_path)["s"])
     assert {mark.x: mark.corner for mark in view.heatmaps[0].marks if mark.corner} == corners
     assert ("cells have one reading only." in view.caption) is sentence
+
+
+# --- tuned methods --------------------------------------------------------------------------------
+
+
+def of_shapes(study: str) -> tuple[Assessment, tuple[Grid, ...]]:
+    folder = Path(__file__).parents[2] / "golden/projects/shapes/data"
+    assessment = load_data(folder)[study]
+    return assessment, tuple(assessment.results.grids.values())
+
+
+def test_where_best_cells_are_compared_single_cells_count() -> None:
+    assessment, grids = of_shapes("loss")
+    view = grids_view(assessment, grids, assessment.answers["optimizer"])
+    assert [sum(mark.ring for mark in heatmap.marks) for heatmap in view.heatmaps] == [2, 2, 2]
+    assert not any(mark.faded for heatmap in view.heatmaps for mark in heatmap.marks)
+    assert "○ may be the best of its grid (95 %)." in view.caption
+    assert "as a whole" not in view.caption
+
+
+@pytest.mark.parametrize(("study", "paired"), [("loss", False), ("settings", True)])
+def test_two_heatmaps_stand_beside_each_other_on_a_phone_where_both_can_be_read(
+    study: str, paired: bool
+) -> None:
+    """Half of its 358 pixels are enough for four columns of 59.2, but not for five of 4.538."""
+    assessment, grids = of_shapes(study)
+    picture = own_environments()[1].get_template("picture.html.jinja")
+    html = picture.render(row=multiples(assessment, grids, "k"), study=assessment.study)
+    assert ("ga-paired" in html) is paired
