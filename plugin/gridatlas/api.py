@@ -95,8 +95,13 @@ class OpenGrid(Grid):
         from gridatlas.charts.pool import draw
         from gridatlas.pages.heatmaps import figures_of
 
-        heatmap = figures_of([(self.assessment, self)])[0].heatmap
+        heatmap = figures_of([(self.assessment.shown, self._shown)])[0].heatmap
         return draw([heatmap], self.assessment.cache)[heatmap].svg
+
+    @property
+    def _shown(self) -> Grid:
+        """The grid in the unit that pages have."""
+        return self.assessment.shown.results.grids[self.levels]
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns([(self, self.uncertainty)])
@@ -113,7 +118,7 @@ class OpenGrid(Grid):
     def __str__(self) -> str:
         from gridatlas.pages.notebook_display import grid_text
 
-        return grid_text(self)
+        return grid_text(self._shown)
 
     def __repr__(self) -> str:
         return f"<grid {self.study.id}/{self.address}>"
@@ -161,7 +166,7 @@ class OpenStudy(Results):
     def _repr_html_(self) -> str:
         from gridatlas.pages.notebook_display import study_html
 
-        return study_html(self)
+        return study_html(self.assessment.shown.results)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Shown:
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
@@ -169,7 +174,7 @@ class OpenStudy(Results):
     def __str__(self) -> str:
         from gridatlas.pages.notebook_display import study_text
 
-        return study_text(self)
+        return study_text(self.assessment.shown.results)
 
     def __repr__(self) -> str:
         return f"<study {self.study.id}: {many(len(self.grids), 'grid')}>"
@@ -184,9 +189,7 @@ class Studies(dict[str, OpenStudy]):
 
 
 def load(
-    data: str | Path,
-    cache: str | Path | None = None,
-    limits: Mapping[str, int] | None = None,
+    data: str | Path, cache: str | Path | None = None, limits: Mapping[str, int] | None = None
 ) -> Studies:
     """Read and check the studies of a data folder.
 
@@ -205,8 +208,7 @@ def load(
     """
     with limited(limits_of(limits or {})):
         assessments = load_data(Path(data), cache=None if cache is None else Path(cache))
-    problems = only_problems(assessments.problems)
-    if problems:
+    if problems := only_problems(assessments.problems):
         raise DataProblems(problems)
     return Studies({study_id: opened(study) for study_id, study in assessments.items()})
 

@@ -20,14 +20,7 @@ from gridatlas.analysis.descriptions import (
 )
 from gridatlas.analysis.design import Design, Study, design
 from gridatlas.analysis.names import compared, ranks, say_blocks, say_names, say_tuned
-from gridatlas.analysis.questions import (
-    Naming,
-    Question,
-    ask,
-    explained,
-    level_pages,
-    over_page,
-)
+from gridatlas.analysis.questions import Naming, Question, ask, explained, level_pages, over_page
 from gridatlas.analysis.said import (
     Answer,
     Assertion,

@@ -112,6 +112,15 @@ def may_be_best(design: Design, *axes: str) -> Bools:
     return finite.reshape(shape)
 
 
+def names_of_best(design: Design, axes: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The names of the cells that `may_be_best`; empty where nothing repeats single values."""
+    if design.unit in ("rows", "none") or not {*axes} <= {*design.names}:
+        return ()
+    levels = [design.factor(name).levels for name in axes]
+    places = np.argwhere(may_be_best(design, *axes)).tolist()
+    return tuple(tuple(of[at] for of, at in zip(levels, place, strict=True)) for place in places)
+
+
 def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, Codes]:
     """Pairs of levels, each at the best of its cells.
 

@@ -64,6 +64,8 @@ class Answer:
         much: How large it is what the headline says, with its interval; of nothing shown the range.
         shows: The difference that would probably have been found; empty where one was.
         surer: How many units would show the largest difference seen.
+        may_be_best: Of a single grid whose cells are repeated, those that aren't shown to be behind
+            its best one: the names of their levels.
     """
 
     headline: str
@@ -77,6 +79,7 @@ class Answer:
     much: str = ""
     shows: str = ""
     surer: str = ""
+    may_be_best: tuple[tuple[str, ...], ...] = ()
 
     @property
     def asserts(self) -> bool:

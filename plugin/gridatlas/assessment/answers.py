@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gridatlas.analysis.answers import analyse, answer
+from gridatlas.analysis.cells import names_of_best
 from gridatlas.analysis.design import LARGEST, Design, design, prepare
 from gridatlas.analysis.design import Study as Prepared
 from gridatlas.analysis.questions import ask, over_page
@@ -23,7 +24,7 @@ from gridatlas.assessment.observations import observations
 from gridatlas.assessment.rivals import notes, other_readings, settled, with_reading
 from gridatlas.checks.findings import CheckResult, StudyChecks
 from gridatlas.files.cache import cache_key, code_digest, open_cache
-from gridatlas.model.format import format_value, many, value_with_unit
+from gridatlas.model.format import format_measured, many, value_with_unit
 from gridatlas.model.study import Factor, Levels, Study, inline
 from gridatlas.table.grids import Results
 from gridatlas.table.summary import Extreme, summarise
@@ -63,9 +64,8 @@ def _cached(
     key = cache_key(name, _made_by(), results.study.id, digest or "")
     entry = cache.get(key)
     if entry is None:
-        found = compute()
-        entry = {"json": json.dumps({page: asdict(answer) for page, answer in found.items()})}
-        cache.put(key, entry)
+        found = {page: asdict(answer) for page, answer in compute().items()}
+        entry = cache.put(key, {"json": json.dumps(found)})
     # Read back even when fresh: a warm and a cold build then give the same.
     return {page: _answer(content) for page, content in json.loads(entry["json"]).items()}
 
@@ -75,7 +75,7 @@ def _answer(content: dict[str, Any]) -> Answer:
     for name in ("assertions", "compared"):
         given = ({**each, "levels": tuple(each["levels"])} for each in content[name])
         parts[name] = tuple(Assertion(**each) for each in given)
-    parts["ranks"] = tuple((name, mean, low, high) for name, mean, low, high in content["ranks"])
+    parts |= {name: tuple(map(tuple, content[name])) for name in ("ranks", "may_be_best")}
     return Answer(**content | parts)
 
 
@@ -149,7 +149,7 @@ def in_dispute(results: Results, page: str) -> Iterator[str]:
 
 def _extreme(study: Study, extreme: Extreme) -> str:
     """A value and its place, or in how many cells it is."""
-    value = format_value(extreme.value, study.metric.decimals or 0)
+    value = format_measured(extreme.value, study.metric.decimals or 0)
     value = value_with_unit(value, study.metric.unit)
     if len(extreme.at) > 1:
         return f"{value} in {many(len(extreme.at), 'cell')}"
@@ -229,13 +229,13 @@ def _of_grids(results: Results) -> dict[Levels, Answer]:
         keys = dict(zip([facet.id for facet in results.study.facets], levels, strict=True))
         if not grid.aggregate and all(keys[name] in of for name, of in places.items()):
             page = design(prepared, {name: of[keys[name]] for name, of in places.items()})
-            found[levels] = _alone(page)
+            found[levels] = _alone(page, [axis.id for axis in results.study.varied])
     return found
 
 
 @np.errstate(all="ignore")
-def _alone(page: Design) -> Answer:
-    return answer(page, over_page(ask(page)))
+def _alone(page: Design, axes: Sequence[str]) -> Answer:
+    return replace(answer(page, over_page(ask(page))), may_be_best=names_of_best(page, axes))
 
 
 def supported(answer: Answer) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import Levels, Point, Study
+from gridatlas.table.choose import in_fitting_unit
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
 
@@ -33,6 +34,7 @@ class Assessment:
         judged: Its claims by the printed values alone; `claims` has the verdicts, too.
         cache: Folder of the cache of statistics; None caches nothing.
         digest: A hash of the files that it was read from; None where it isn't known.
+        as_read: Its results in the unit of its files, where it is in another; else None.
     """
 
     results: Results
@@ -40,11 +42,23 @@ class Assessment:
     judged: tuple[Judged, ...] = ()
     cache: Path | None = field(default=None, repr=False)
     digest: str | None = field(default=None, repr=False)
+    as_read: Results | None = field(default=None, repr=False)
 
     @property
     def study(self) -> Study:
         """The study itself."""
         return self.results.study
+
+    @property
+    def measured(self) -> Results:
+        """Its results in the unit of its files: for its claims, tables and scripts."""
+        return self.as_read or self.results
+
+    @cached_property
+    def shown(self) -> Assessment:
+        """The same in the unit in which its values are read with ease, as on all pages."""
+        fit = in_fitting_unit(self.results)
+        return self if fit is self.results else replace(self, results=fit, as_read=self.results)
 
     @cached_property
     def uncertainty(self) -> Uncertainty:
@@ -54,12 +68,12 @@ class Assessment:
     @cached_property
     def claims(self) -> tuple[Judged, ...]:
         """Its claims, with the verdicts on them."""
-        return with_verdicts(self.judged, self.results, self.checks, self.cache, self.digest)
+        return with_verdicts(self.judged, self.measured, self.checks, self.cache, self.digest)
 
     @cached_property
     def answers(self) -> Mapping[str, Answer]:
         """What its pages lead with, by their paths below the study's; empty for its own."""
-        return page_answers(self.results, self.checks, self.cache, self.digest)
+        return page_answers(self.shown.results, self.checks, self.cache, self.digest)
 
     @cached_property
     def others(self) -> tuple[OtherReading, ...]:
@@ -75,7 +89,7 @@ class Assessment:
     @cached_property
     def grid_answers(self) -> Mapping[Levels, Answer]:
         """What each of its grids supports by itself, by its levels; aggregates have none."""
-        return grid_answers(self.results, self.cache, self.digest)
+        return grid_answers(self.shown.results, self.cache, self.digest)
 
     @cached_property
     def agreement(self) -> ReadingAgreement:

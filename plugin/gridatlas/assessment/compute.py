@@ -183,10 +183,7 @@ def _grid(
 
 
 def _aggregate(
-    results: Results,
-    grid: Grid,
-    evidence: Evidence | None,
-    counts: Mapping[Levels, Counts],
+    results: Results, grid: Grid, evidence: Evidence | None, counts: Mapping[Levels, Counts]
 ) -> GridUncertainty:
     """An aggregate's intervals, from those of its parts or their spread; it isn't tested itself."""
     facet, parts = results.parts_of(grid)
@@ -311,10 +308,7 @@ def _difference(
         if p <= ALPHA
     }
     return DifferenceUncertainty(
-        test=f"{name}, Holm's correction",
-        cells=len(points),
-        significant=significant,
-        paired=paired,
+        test=f"{name}, Holm's correction", cells=len(points), significant=significant, paired=paired
     )
 
 

@@ -274,10 +274,7 @@ def _intervals(
     Of every published cell also the width of its own interval, where it is known.
     """
     inputs = {
-        (grid.levels, point): [
-            _estimate(grid, cell, point),
-            _estimate(again, measured, point),
-        ]
+        (grid.levels, point): [_estimate(grid, cell, point), _estimate(again, measured, point)]
         for grid, again in pairs
         if not too_large(study)
         for point, cell, measured in zip(grid.keys, grid.columns, again.columns, strict=True)

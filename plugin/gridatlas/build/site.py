@@ -27,14 +27,7 @@ from gridatlas.model.study import Study
 from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
 from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
-from gridatlas.pages.meta import (
-    CELLS,
-    CROISSANT,
-    croissant,
-    json_ld,
-    study_csv,
-    tags,
-)
+from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import (
     EmbedPlan,
@@ -195,11 +188,7 @@ def _with_metadata(
     studies = tuple(assessment.study for assessment in assessments.values())
     files.add(at_old_addresses(studies, plans, embeds, files, into, site, MOVED))
     return tuple(
-        replace(
-            page,
-            head=tags(page.plan, site),
-            dataset=datasets.get(page.plan.path, ""),
-        )
+        replace(page, head=tags(page.plan, site), dataset=datasets.get(page.plan.path, ""))
         for page in pages
     )
 
@@ -222,7 +211,8 @@ def _study_plans(
     local: bool,
 ) -> Iterator[StudyPlan]:
     """What is to be written of each study."""
-    for study_id, assessment in tracked(assessments.items(), "studies assessed"):
+    for study_id, measured in tracked(assessments.items(), "studies assessed"):
+        assessment = measured.shown
         study = assessment.study
         script = study.reproduce.script if study.reproduce else ""
         script_page = page_of(script) if script else ""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_study
-from gridatlas.assessment.reruns import Reproduction
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.build.page_cache import CachedStudy, PageCache
 from gridatlas.charts.badges import best_badge, reproduced_badge
@@ -74,10 +73,7 @@ class ServeCache:
         return loaded
 
     def study_plan(
-        self,
-        assessment: Assessment,
-        options: tuple[object, ...],
-        make: Callable[[], StudyPlan],
+        self, assessment: Assessment, options: tuple[object, ...], make: Callable[[], StudyPlan]
     ) -> StudyPlan:
         """The plan of a study's pages.
 
@@ -123,12 +119,7 @@ class StudyWriter:
     """
 
     def __init__(
-        self,
-        cache: PageCache,
-        pool: RenderPool[Drawable],
-        site: SiteAddress,
-        data: Path,
-        into: str,
+        self, cache: PageCache, pool: RenderPool[Drawable], site: SiteAddress, data: Path, into: str
     ) -> None:
         self._cache, self._pool, self._site = cache, pool, site
         self._data, self._into = data, into
@@ -196,7 +187,7 @@ class StudyWriter:
                     files |= plot_files(figure, self._pool.drawings[figure.chart])
             for embed in study.embeds:
                 drawing = self._pool.drawings[embed.figure.chart]
-                files |= _downloads(embed, drawing, study.assessment.reproduction)
+                files |= _downloads(embed, drawing, study.assessment)
                 progress(f"wrote the files of {grid_path(embed.grid)}")
             files |= self._drawn_cards(study.plans) | self._archive(study, files)
             self._end(study.id, pages, files, writer)
@@ -247,13 +238,18 @@ def _pairs_file(plan: PagePlan, assessment: Assessment) -> Mapping[str, str]:
 
 
 def _downloads(
-    embed: EmbedPlan, drawing: Drawing, reproduction: Reproduction | None
+    embed: EmbedPlan, drawing: Drawing, assessment: Assessment
 ) -> Mapping[str, str | bytes]:
     """A grid's files by their paths, but for its page for frames."""
     grid, path, figure = embed.grid, grid_path(embed.grid), embed.figure
     uncertainty = figure.uncertainty or GridUncertainty.unknown(grid.study)
-    files = {f"{path}.{file.ending}": file.write(figure, drawing) for file in FORMATS}
+    # A table can be read in again, in the unit of the study's files; the others show the figure.
+    table = replace(figure, shows=assessment.measured.grids[grid.levels])
+    files = {
+        f"{path}.{file.ending}": file.write(table if file.ending == "csv" else figure, drawing)
+        for file in FORMATS
+    }
     return files | {
         f"{path}.best.svg": best_badge(grid, uncertainty),
-        f"{path}.reproduced.svg": reproduced_badge(grid, reproduction),
+        f"{path}.reproduced.svg": reproduced_badge(grid, assessment.reproduction),
     }

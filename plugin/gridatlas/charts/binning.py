@@ -18,9 +18,9 @@ from gridatlas.model.study import Factor, Level, Point, Study, point_slug
 from gridatlas.table.coded import Coded, Rows
 from gridatlas.table.decimals import Decimals
 
-CELLS_BELOW = 10_000
-"""Cells of a grid from which on blocks are drawn in their place: a page of more would weigh 1 MB
-per heatmap, and hardly one cell could be pointed at."""
+DRAWN_UP_TO = 10_000
+"""Cells of a grid up to which each is drawn; of more a page would weigh 1 MB per heatmap, and
+hardly one cell could be pointed at. Blocks are drawn in their place."""
 LEVELS_UP_TO = 200
 """Levels of an axis up to which cells are drawn; with more a cell is narrower than two pixels."""
 BLOCKS_UP_TO = 30
@@ -81,7 +81,7 @@ class Block:
 @lru_cache(maxsize=64)
 def layout(columns: int, rows: int) -> Layout | None:
     """The blocks of a grid with so many levels of x and y; None where each cell is drawn."""
-    if columns * rows < CELLS_BELOW and max(columns, rows) <= LEVELS_UP_TO:
+    if columns * rows <= DRAWN_UP_TO and max(columns, rows) <= LEVELS_UP_TO:
         return None
     x_size = _size(columns, _most(rows))
     y_size = _size(rows, _most(columns))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from gridatlas.model.format import (
     format_difference,
-    format_value,
+    format_measured,
     many,
     mean_decimals,
     value_with_unit,
@@ -53,8 +53,8 @@ def describe_grid(grid: Grid, best_set: frozenset[Point] = frozenset()) -> str:
         (summary.worst_value, summary.worst_disputed),
     ]
     (lowest, low_disputed), (highest, high_disputed) = sorted(ends)
-    low = format_value(lowest, decimals) + (IN_DISPUTE if low_disputed else "")
-    high = value_with_unit(format_value(highest, decimals), metric.unit)
+    low = format_measured(lowest, decimals) + (IN_DISPUTE if low_disputed else "")
+    high = value_with_unit(format_measured(highest, decimals), metric.unit)
     high += IN_DISPUTE if high_disputed else ""
     best = best_at(summary, grid.study, lambda x, y: cell_name(grid.study, x, y), 4)
     extreme = grid.study.extreme
@@ -100,7 +100,7 @@ def _extreme_at(
     summary: Summary,
 ) -> str:
     """A value and its cells, marked where it is disputed: all of it, or only some of its cells."""
-    value = value_with_unit(format_value(extreme.value, metric.decimals or 0), metric.unit)
+    value = value_with_unit(format_measured(extreme.value, metric.decimals or 0), metric.unit)
     every = all((x.key, y.key) in summary.disputed for x, y in extreme.at)
     cells = cell_names(extreme.at[:limit], frozenset() if every else summary.disputed, where)
     more = len(extreme.at) - limit

@@ -15,11 +15,7 @@ import numpy as np
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
 from gridatlas.charts.binning import Block, Layout, Shown, draw_blocks, gather, layout_of
-from gridatlas.charts.description import (
-    cell_name,
-    describe_difference,
-    describe_grid,
-)
+from gridatlas.charts.description import cell_name, describe_difference, describe_grid
 from gridatlas.charts.kinds.heatmap import Heatmap, Subject
 from gridatlas.charts.marks import (
     ABSENT,
@@ -34,6 +30,7 @@ from gridatlas.model.format import (
     MINUS,
     difference_unit,
     format_difference,
+    format_measured,
     format_ratio,
     format_value,
     many,
@@ -366,15 +363,7 @@ def value_text(study: Study, value: Decimal, *, log: bool = False, mean: bool = 
     decimals = mean_decimals(study) if mean else study.metric.decimals or 0
     if log and value:
         decimals = min(decimals, max(0, SIGNIFICANT_DIGITS - 1 - value.adjusted()))
-    text = format_value(value, decimals)
-    return text.replace("-", MINUS) if not value or Decimal(text) else tiny(value)
-
-
-def tiny(value: Decimal) -> str:
-    """A number that rounds to nothing: `1.2 × 10⁻⁶`."""
-    digits, _, power = f"{value:.1e}".partition("e")
-    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{digits.replace('-', '−')} × 10{raised}"
+    return format_measured(value, decimals).replace("-", MINUS)
 
 
 def change_text(study: Study, value: Decimal, *, log: bool = False) -> str:

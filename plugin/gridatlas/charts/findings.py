@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import UNTESTED, key_of_levels
@@ -87,6 +89,12 @@ def factors_of(of: Assertion) -> list[str]:
 def axes_of(study: Study) -> list[str]:
     """The ids of the axes of grids."""
     return [axis.id for axis in study.varied]
+
+
+def asserts_settings(study: Study, named: Iterable[Assertion]) -> bool:
+    """Whether a headline asserts anything of settings: of levels of axes, or of best cells."""
+    axes = {*axes_of(study)}
+    return any(each.kind == "best" or axes & {*factors_of(each)} for each in named)
 
 
 def _place(factor: Factor, label: str) -> int | None:
@@ -182,6 +190,12 @@ def grid_tests(assessment: Assessment, grid: Grid, of_axes: bool) -> Tests:
     uncertainty = assessment.uncertainty.of(grid)
     cells = grid.points_at(uncertainty.may_be_best != UNTESTED)
     best_set = assessment.best_set(grid)
+    answer = assessment.grid_answers.get(grid.levels)
+    if not cells and answer and answer.may_be_best:
+        names = {*answer.may_be_best}
+        cells = grid.points_at(grid.columns.value.defined)
+        labels = ([of.label for of in at if of.label] for at in grid.places)
+        best_set = grid.points_at(np.array([(*of,) in names for of in labels]))
     if len(cells) < 2 or not best_set:
         return Tests()
     passed = cells - best_set if of_axes else frozenset[Point]()

@@ -30,6 +30,9 @@ SERIES: dict[Scheme, tuple[str, ...]] = {
 }
 """Of lines, each with a dash of its own. The first is no palette's end, which darkens otherwise."""
 
+DARK = ':is([data-md-color-scheme="slate"], [data-bs-theme="dark"])'
+"""What a page of a theme has that is dark: of Material and Zensical, and of MkDocs' own."""
+
 _STOPS: dict[tuple[Palette, Scheme], str] = {
     ("values", "light"): "#f0f6ee #cde3cc #97c6a8 #569e83 #237561 #0a4a3f",
     ("values", "dark"): "#1d2a28 #1f4038 #2a6352 #3f8f74 #6fbf9c #b9ecd0",
@@ -202,10 +205,7 @@ def stylesheet() -> str:
     Fills and inks are attributes of drawings, which any rule outweighs.
     """
     lines = ["/* Written by charts/palette.py: the colours of heatmaps. */", *_strips("", "light")]
-    pages = (
-        ("screen", '[data-md-color-scheme="slate"] '),
-        ("screen and (prefers-color-scheme: dark)", ".ga-embed "),
-    )
+    pages = (("screen", f"{DARK} "), ("screen and (prefers-color-scheme: dark)", ".ga-embed "))
     places = ":is(.ga-figure, .ga-plot, .ga-notebook, .ga-explore)"
     for media, page in pages:
         lines += [f"@media {media} {{", *_strips(page, "dark")]

@@ -344,10 +344,7 @@ def _outlines(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] 
     ]
     places = _pixels(x2="right", y2="bottom")
     ink_box = {"type": "rect", "aria": False, "fill": INK["light"]}
-    return [
-        _layer("outline", look, places, rows=rows),
-        _layer("tab", ink_box, places, rows=tabs),
-    ]
+    return [_layer("outline", look, places, rows=rows), _layer("tab", ink_box, places, rows=tabs)]
 
 
 def _means(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | None]:

@@ -19,12 +19,7 @@ from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.charts.binning import block_at, draw_blocks, layout_of
 from gridatlas.charts.captions import caption
-from gridatlas.charts.description import (
-    IN_DISPUTE,
-    best_at,
-    cell_name,
-    describe_grid,
-)
+from gridatlas.charts.description import IN_DISPUTE, best_at, cell_name, describe_grid
 from gridatlas.charts.draw import (
     Kind,
     blocks_of,
@@ -46,9 +41,8 @@ from gridatlas.charts.draw import (
 from gridatlas.charts.findings import (
     Tests,
     assertions_named,
-    axes_of,
+    asserts_settings,
     difference_tests,
-    factors_of,
     grid_tests,
     is_asserted,
     outlines,
@@ -57,12 +51,7 @@ from gridatlas.charts.findings import (
 from gridatlas.charts.kinds.heatmap import Heatmap, Subject
 from gridatlas.charts.marks import CellMark, Segment, reading_order
 from gridatlas.charts.palette import ColourScale
-from gridatlas.model.format import (
-    format_difference,
-    many,
-    mean_decimals,
-    value_with_unit,
-)
+from gridatlas.model.format import format_difference, many, mean_decimals, value_with_unit
 from gridatlas.model.study import Factor, Level, Point, Study
 from gridatlas.table.decimals import Decimals
 from gridatlas.table.differences import Difference
@@ -107,7 +96,7 @@ def grids_view(
     kind: Kind = "values" if plain else colours_of(assessment)
     scale = scale_of(assessment, kind)
     named = assertions_named(answer)
-    of_axes = any({*factors_of(each)} & {*axes_of(assessment.study)} for each in named)
+    of_axes = asserts_settings(assessment.study, named)
     tests = [Tests() if shown else grid_tests(assessment, grid, of_axes) for grid in grids]
     every = [test for test in tests if test.cells]
     maps = [

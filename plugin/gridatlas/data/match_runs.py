@@ -10,14 +10,7 @@ from typing import Any
 
 from gridatlas.data.columns import factor_ids
 from gridatlas.data.reader import StudySource
-from gridatlas.data.runs import (
-    COLLECT,
-    FOLDER,
-    CellOutcomes,
-    CellProgress,
-    RunFile,
-    levels_text,
-)
+from gridatlas.data.runs import COLLECT, FOLDER, CellOutcomes, CellProgress, RunFile, levels_text
 from gridatlas.model.problems import Problem, join_names, nearest, quote, visible
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from itertools import product
 
 from gridatlas.data.columns import check_columns, corrected, factor_ids, typos
@@ -13,9 +14,11 @@ from gridatlas.data.reader import StudySource
 from gridatlas.data.roles import compared, roles_of
 from gridatlas.data.rows import MOST_POINTS_PER_ROW, most_points, read_readings
 from gridatlas.data.tables import Table
+from gridatlas.model.format import SMALL
 from gridatlas.model.limits import allow, excess, limits
 from gridatlas.model.problems import Problem
 from gridatlas.model.study import NO_AXIS, Factor, Point, Reading, Region, Study
+from gridatlas.table.decimals import middle
 
 
 def validate(source: StudySource) -> tuple[Study | None, list[Problem]]:
@@ -159,8 +162,14 @@ def _points(source: StudySource, boxes: Iterable[Mapping[str, Iterable[str]]]) -
 
 
 def _decimals(metric: object, readings: Iterable[Reading]) -> int:
-    """Decimals to show: as `study.yml` says, else the most that a value has, at most 4."""
+    """Decimals to show: as `study.yml` says, else the most that a value has.
+
+    These are at most 4, or as many as give the smallest values four digits.
+    """
     named = getattr(metric, "decimals", None)
     if isinstance(named, int):
         return named
-    return min(4, max((reading.table.columns.value.most_places for reading in readings), default=0))
+    columns = [reading.table.columns.value for reading in readings]
+    size = Decimal(repr(middle(columns)))
+    most = 4 if size >= SMALL else 3 - size.adjusted()
+    return min(most, max((column.most_places for column in columns), default=0))

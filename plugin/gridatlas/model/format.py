@@ -12,6 +12,13 @@ _DIGITS = Context(prec=400)
 _BEYOND_NOISE = 9
 """Decimals beyond the shown ones at which a float is taken for the decimal number next to it."""
 MINUS = "\N{MINUS SIGN}"
+SMALL = Decimal("0.001")
+"""Numbers below which are written with a power of ten."""
+_PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
+_PREFIXED = dict.fromkeys(("B", "bit", "B/s", "bit/s", "FLOP", "FLOP/s", "FLOPS", "Hz"), (0, 15))
+_PREFIXED |= {"s": (-12, 0), **dict.fromkeys(("J", "W", "Wh"), (-12, 15))}
+"""Units with the powers of ten that their prefixes may stand for: nobody writes ks, or mB."""
+_SPELT = {"us": "µs", "μs": "µs", "sec": "s", "seconds": "s", "bytes": "B", "KB": "kB"}
 
 
 def many(number: int, noun: str, plural: str = "") -> str:
@@ -52,6 +59,46 @@ def format_value(value: Decimal | float, decimals: int) -> str:
     """A number, `rounded`, in plain digits: `47.0`; nothing has no sign."""
     found = rounded(value, decimals)
     return f"{found if found else abs(found):f}"
+
+
+def format_measured(value: Decimal | float, decimals: int) -> str:
+    """A value, `rounded`; one that isn't 0 never reads as 0."""
+    text = format_value(value, decimals)
+    exact = value if isinstance(value, Decimal) else rounded(value, decimals + _BEYOND_NOISE)
+    return text if not exact or Decimal(text) else _tiny(exact)
+
+
+def _tiny(value: Decimal) -> str:
+    """A number that rounds to nothing: `0.04`, `1.2 × 10⁻⁶`."""
+    if abs(value) >= SMALL:
+        return f"{float(value):.2g}"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits} × {_ten(int(power))}"
+
+
+def _ten(power: int) -> str:
+    return f"10{str(power).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def fitting_unit(unit: str, median: float) -> tuple[str, int]:
+    """The unit in which a median lies between 1 and 1,000, as far as there is one.
+
+    Of a unit without a prefix that fits, small values have a power of ten before it.
+
+    Returns:
+        The unit, and the power of ten by which values in it are larger.
+    """
+    if 1 <= median < 1000:
+        return unit, 0
+    size = Decimal(repr(median)).adjusted()
+    for base, (low, high) in _PREFIXED.items():
+        for own in range(low, high + 1, 3):
+            if _SPELT.get(unit, unit) == _PREFIXES[own] + base:
+                power = min(max(own + size // 3 * 3, low), high)
+                return (unit if power == own else _PREFIXES[power] + base), own - power
+    if median >= SMALL or unit == "%":
+        return unit, 0
+    return f"× {_ten(size)} {unit}".rstrip(), -size
 
 
 def format_ratio(ratio: float) -> str:
@@ -96,9 +143,7 @@ def format_difference(value: Decimal | float, decimals: int) -> str:
 def value_with_unit(text: str, unit: str, difference: bool = False) -> str:
     """A formatted value with its unit; a difference of percentages is in percentage points."""
     text = text.replace("-", MINUS)
-    if unit == "%":
-        return f"{text} points" if difference else f"{text} %"
-    return f"{text} {unit}".rstrip()
+    return f"{text} {difference_unit(unit) if difference else unit}".rstrip()
 
 
 def name_with_unit(name: str, unit: str) -> str:
@@ -125,8 +170,8 @@ def printed(study: Study, cell: Cell) -> str | None:
     if cell.value is None:
         return None
     decimals = study.metric.decimals or 0
-    own = places_of(cell.value)
-    return format_value(cell.value, max(decimals, min(own, 6) if cell.reading else 0))
+    own = min(places_of(cell.value), 6) if cell.reading else 0
+    return format_measured(cell.value, max(decimals, own))
 
 
 SPREADS = {

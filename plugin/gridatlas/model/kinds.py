@@ -89,9 +89,7 @@ KINDS: Mapping[str, Kind] = {
         fix="add the column {column}, or correct its name in study.yml",
     ),
     "missing-key": Kind(
-        "A missing key that is required.",
-        expected="a value for {key}",
-        fix="add the line {key}: …",
+        "A missing key that is required.", expected="a value for {key}", fix="add the line {key}: …"
     ),
     "mixed-levels": Kind(
         "A text among levels that are numbers (a note).",

@@ -8,14 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 FORMAT = 1
 Role = Literal["choice", "condition", "block", "replicate", "item", "progress"]
@@ -43,9 +36,7 @@ def level_key(value: object) -> str:
     Raises:
         ValueError: For a value that is neither text nor a number, or is empty.
     """
-    if not isinstance(value, str) and (
-        isinstance(value, bool) or not isinstance(value, int | Decimal | float)
-    ):
+    if isinstance(value, bool) or not isinstance(value, str | int | Decimal | float):
         raise ValueError("a level is a text or a number")
     text = str(value).strip()
     if not text:
@@ -81,6 +72,11 @@ Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 Unit = Annotated[str, Field(max_length=LONGEST_NAME)]
 Number = Annotated[Decimal, Field(allow_inf_nan=False), WithJsonSchema({"type": "number"})]
+Positive = Annotated[
+    Decimal,
+    Field(gt=0, allow_inf_nan=False),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
+]
 Range = Annotated[
     tuple[Number, Number],
     WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}),
@@ -103,9 +99,7 @@ def _license(text: str) -> str:
 
 
 License = Annotated[
-    str,
-    AfterValidator(_license),
-    WithJsonSchema({"type": "string", "pattern": f"^({_LICENSE})$"}),
+    str, AfterValidator(_license), WithJsonSchema({"type": "string", "pattern": f"^({_LICENSE})$"})
 ]
 
 
@@ -149,7 +143,9 @@ class Metric(Entry):
     column: Name = "value"
     """The column of the tables with the values."""
     unit: Unit = ""
-    """The unit; with `%`, differences are in points."""
+    """The unit; with `%`, differences are in points. Pages give it [a prefix that
+    fits](statistics.md#rounding).
+    """
     range: Range | None = None
     """Lowest and highest possible value."""
     better: Literal["higher", "lower"] | None = None
@@ -159,7 +155,9 @@ class Metric(Entry):
     scale: Literal["log", "linear"] | None = None
     """Whether answers compare ratios (`log`) or differences; the default depends on the values."""
     decimals: int | None = Field(default=None, ge=0, le=12)
-    """Decimals in pictures; the default is the most that any value has, up to 4."""
+    """Decimals in pictures; the default is the most that any value has, up to 4, or as many as give
+    small values four digits.
+    """
 
     @property
     def falls(self) -> bool:
@@ -418,14 +416,7 @@ class ReproduceEntry(Entry):
     """
     before: dict[str, Text] = Field(default_factory=dict)
     """The commands that come first, each after what it does and takes. The page lists them."""
-    margin: (
-        Annotated[
-            Decimal,
-            Field(gt=0, allow_inf_nan=False),
-            WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
-        ]
-        | None
-    ) = None
+    margin: Positive | None = None
     """The largest difference that doesn't matter, in the unit of the metric: less than half of its
     range. Without it, no cell agrees.
     """
@@ -492,14 +483,7 @@ class StudyFile(Entry):
     """Both axes are choices (`settings`) or `conditions`, in words of old: now in `roles`."""
     colour: Literal["evidence", "value"] = "evidence"
     """Whether the [colours](#colours) of several heatmaps show the evidence or the values."""
-    alike: (
-        Annotated[
-            Decimal,
-            Field(gt=0, allow_inf_nan=False),
-            WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
-        ]
-        | None
-    ) = None
+    alike: Positive | None = None
     """The largest difference between two levels that doesn't matter, in the unit of the metric."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
     """Names, units and levels of axes and facets, by column."""

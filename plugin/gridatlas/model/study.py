@@ -323,11 +323,9 @@ class Study:
     def __post_init__(self) -> None:
         # Looked at for every cell.
         published = tuple(reading for reading in self.readings if not reading.measured)
-        reruns = (
-            tuple(reading for reading in self.readings if reading.measured) if published else ()
-        )
+        reruns = tuple(reading for reading in self.readings if reading.measured)
         object.__setattr__(self, "accounts", published or self.readings)
-        object.__setattr__(self, "reruns", reruns)
+        object.__setattr__(self, "reruns", reruns if published else ())
 
     @property
     def second(self) -> Factor | None:
@@ -360,9 +358,7 @@ class Study:
     @property
     def extreme(self) -> str:
         """What the best value is called: the highest, where none is the best."""
-        if self.has_best:
-            return "best"
-        return "lowest" if self.metric.falls else "highest"
+        return "best" if self.has_best else "lowest" if self.metric.falls else "highest"
 
     @property
     def has_best(self) -> bool:

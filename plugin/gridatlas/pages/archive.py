@@ -37,10 +37,10 @@ def archive(
         files: The site's files by their paths, with the table of each grid.
         study_file: The text of `study.yml`.
     """
-    study = assessment.study
+    study = assessment.measured.study
     contents = {
         "README.txt": readme(study),
-        CELLS: study_csv(assessment.results, files),
+        CELLS: study_csv(assessment.measured, files),
         "runs.csv": "".join(_runs(study)),
         "study.yml": study_file,
         "answers.json": answers_json(assessment, into),

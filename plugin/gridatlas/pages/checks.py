@@ -15,12 +15,7 @@ from gridatlas.claims import Judged
 from gridatlas.model.format import many
 from gridatlas.model.problems import only_problems
 from gridatlas.pages.agreement import MATRIX_UP_TO, agreement, fitting, spread
-from gridatlas.pages.filters import (
-    CONTRADICTED,
-    VERDICT_WORDS,
-    claim_outcome,
-    described_by,
-)
+from gridatlas.pages.filters import CONTRADICTED, VERDICT_WORDS, claim_outcome, described_by
 from gridatlas.pages.trust import trust_of
 
 Sign = Literal["passed", "found", "nothing"]

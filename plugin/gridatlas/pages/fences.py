@@ -52,7 +52,8 @@ class Fences:
         files: bool = True,
         pages: StudyPages | None = None,
     ) -> None:
-        self.assessments, self.cache, self.files = assessments, cache, files
+        self.assessments = {name: of.shown for name, of in assessments.items()}
+        self.cache, self.files = cache, files
         self.templates, self.broken, self.pages = templates, broken, pages
         self._written = Templates(templates, broken, (), SiteAddress())
 

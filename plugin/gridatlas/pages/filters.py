@@ -32,6 +32,7 @@ from gridatlas.model.format import (
     between,
     cell_text,
     format_difference,
+    format_measured,
     format_p,
     format_value,
     in_p,
@@ -56,7 +57,7 @@ CELLS_NAMED = 3
 def _value(value: Decimal | None, study: Study) -> str:
     if value is None:
         return "–"
-    text = format_value(value, study.metric.decimals or 0)
+    text = format_measured(value, study.metric.decimals or 0)
     return value_with_unit(text, study.metric.unit)
 
 
@@ -69,7 +70,7 @@ def _points(value: Decimal | float | None, study: Study) -> str:
 
 
 def _mean(value: Decimal, study: Study) -> str:
-    return value_with_unit(format_value(value, mean_decimals(study)), study.metric.unit)
+    return value_with_unit(format_measured(value, mean_decimals(study)), study.metric.unit)
 
 
 def _mean_difference(value: Decimal, study: Study) -> str:

@@ -138,10 +138,7 @@ def single_row(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
 
 
 def side_by_side(
-    assessment: Assessment,
-    grids: Iterable[Grid],
-    facet: Factor,
-    page: str,
+    assessment: Assessment, grids: Iterable[Grid], facet: Factor, page: str
 ) -> tuple[Section, ...]:
     """One part per combination of the other facets: the levels of `facet` beside each other.
 

@@ -13,7 +13,7 @@ from gridatlas.analysis.questions import FEW_NAMES
 from gridatlas.analysis.said import Answer
 from gridatlas.analysis.words import plural
 from gridatlas.charts.palette import ColourScale
-from gridatlas.model.format import format_value, mean_decimals
+from gridatlas.model.format import format_measured, format_value, mean_decimals
 from gridatlas.model.study import Cell, Factor, Level, Study, inline
 from gridatlas.table.study_table import Grid
 
@@ -178,7 +178,7 @@ def _shown(
     """A cell's text, its step of the colour scale (-1 without), and whether it is the best."""
     if not isfinite(value) or cell is None or cell.value is None:
         return (SHORT.get(cell.state, "–") if cell else "–"), -1, False
-    text = format_value(cell.value, study.metric.decimals or 0)
+    text = format_measured(cell.value, study.metric.decimals or 0)
     return text, ColourScale("difference", -end, end).step(off), value == best
 
 
@@ -222,5 +222,5 @@ def _with_dots(study: Study, rows: list[dict[str, Any]], sign: int) -> list[dict
     for row, mean in zip(rows, means.tolist(), strict=True):
         share = (mean - low) / (top - low) if top > low else 0.5
         row["dot"] = round(100 * min(max(share, 0.0), 1.0))
-        row["text"] = format_value(row["mean"], decimals)
+        row["text"] = format_measured(row["mean"], decimals)
     return rows

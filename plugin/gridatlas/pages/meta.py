@@ -38,11 +38,7 @@ _HEAD_ENDS = re.compile(r"</head\s*>", re.IGNORECASE)
 
 def tags(plan: PagePlan, site: SiteAddress) -> tuple[Tag, ...]:
     """The tags of one page; its picture and address only where the site's address is known."""
-    found = [
-        ("og:type", "website"),
-        ("og:title", plan.title),
-        ("og:description", plan.description),
-    ]
+    found = [("og:type", "website"), ("og:title", plan.title), ("og:description", plan.description)]
     if site.root:
         image = card_path(plan)
         found += [
@@ -222,11 +218,7 @@ def json_ld(study: Study, page: str, site: SiteAddress, csv: str) -> str:
     entry: dict[str, Any] = {"@context": "https://schema.org", "@type": "Dataset"} | about
     entry["variableMeasured"] = [
         without_empty(
-            {
-                "@type": "PropertyValue",
-                "name": study.metric.name,
-                "unitText": study.metric.unit,
-            }
+            {"@type": "PropertyValue", "name": study.metric.name, "unitText": study.metric.unit}
         ),
         *(_property(factor) for factor in (*study.varied, *study.facets)),
     ]

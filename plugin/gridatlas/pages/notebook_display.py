@@ -7,7 +7,7 @@ from html import escape
 
 from gridatlas.charts.description import best_at
 from gridatlas.charts.marks import rows_from_top
-from gridatlas.model.format import format_value, name_with_unit
+from gridatlas.model.format import format_measured, name_with_unit
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import STATE_LABELS, Cell, Level, Study
 from gridatlas.pages.svg import responsive
@@ -69,7 +69,7 @@ def _cell_text(study: Study, cell: Cell) -> str:
     if cell.value is None:
         return STATE_LABELS[cell.state]
     mark = "?" if cell.state == "disputed" else ""
-    return format_value(cell.value, study.metric.decimals or 0) + mark
+    return format_measured(cell.value, study.metric.decimals or 0) + mark
 
 
 def best_text(grid: Grid, limit: int = 3) -> str:

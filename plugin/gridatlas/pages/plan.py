@@ -45,12 +45,7 @@ from gridatlas.pages.context import (
 )
 from gridatlas.pages.exports import ANSWERS, GRIDS
 from gridatlas.pages.figure import Figure, FigureRow, Section
-from gridatlas.pages.heatmaps import (
-    disagreement_figures,
-    figures_of,
-    rerun_figures,
-    single_row,
-)
+from gridatlas.pages.heatmaps import disagreement_figures, figures_of, rerun_figures, single_row
 from gridatlas.pages.reproduction import reproduction_context
 from gridatlas.table.grids import readings_behind
 from gridatlas.table.study_table import Grid

@@ -47,7 +47,7 @@ def cell_entries(
             of_study.setdefault(anchor, page.plan.path)
     entries: list[dict[str, str]] = []
     for assessment in assessments:
-        grids = assessment.results.grids.values()
+        grids = assessment.shown.results.grids.values()
         own = places[assessment.study.id]
         every = (entry for grid in grids for entry in _entries(grid, own, site))
         found = [*islice(every, OF_STUDY + 1)]

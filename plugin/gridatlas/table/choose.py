@@ -13,14 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from gridatlas.model.format import fitting_unit
 from gridatlas.model.problems import Problem, join_names
 from gridatlas.model.study import STATE_LABELS, STATES, Level, Levels, Reading, State, Study
 from gridatlas.table.coded import Coded, combine
-from gridatlas.table.decimals import Decimals
+from gridatlas.table.decimals import Decimals, middle
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import (
     ABSENT,
     DISPUTED,
+    IN_UNIT,
     MISSING,
     OK,
     Columns,
@@ -44,6 +46,42 @@ def analyse(
     table = _with_aggregates(study, choose(study) if chosen is None else chosen)
     grids = {levels: Grid(study, levels, table) for levels in table.grids}
     return Results(study, grids, tuple(problems))
+
+
+def in_fitting_unit(results: Results) -> Results:
+    """The same results in the unit that `fitting_unit` gives for their values; exact.
+
+    Shares of counted trials stay as they are.
+    """
+    study, about, again = results.study, results.study.metric, results.study.reproduce
+    tables = [grid.columns for grid in results.grids.values()]
+    if study.trials or any((columns.n > 0).any() for columns in tables):
+        return results
+    unit, power = fitting_unit(about.unit, middle(columns.value for columns in tables))
+    if not power:
+        return results
+
+    def of(number: Decimal) -> Decimal:
+        return Decimal(f"{number.scaleb(power):f}")
+
+    def scaled(table: Any) -> Any:
+        columns = {name: getattr(table.columns, name).map(of) for name in IN_UNIT}
+        return replace(table, columns=replace(table.columns, **columns))
+
+    ends = about.range and tuple(map(of, about.range))
+    decimals = min(4, max(0, (about.decimals or 0) - power))
+    margin = again and again.margin and of(again.margin)
+    shown = replace(
+        study,
+        metric=about.model_copy(update={"unit": unit, "range": ends, "decimals": decimals}),
+        readings=tuple(
+            replace(it, table=scaled(it.table), repeats=it.repeats and scaled(it.repeats))
+            for it in study.readings
+        ),
+        alike=study.alike and of(study.alike),
+        reproduce=again and again.model_copy(update={"margin": margin}),
+    )
+    return analyse(shown, results.problems)
 
 
 def choose(study: Study) -> StudyTable:
@@ -97,10 +135,7 @@ def _by_values(study: Study, given: Sequence[Columns], primary: Any) -> tuple[An
     ]
     codes, combinations_given = combine(worded)
     chosen = [
-        _choose(
-            study,
-            [(at, *cell) for at, cell in enumerate(cells) if cell[1] is not None],
-        )
+        _choose(study, [(at, *cell) for at, cell in enumerate(cells) if cell[1] is not None])
         for cells in combinations_given
     ]
     which = np.array([place for place, _ in chosen], np.intp)[codes]
@@ -184,9 +219,7 @@ def _with_aggregates(study: Study, table: StudyTable) -> StudyTable:
         for level in facet.levels:
             if level.aggregate:
                 found = _aggregates(study, grids, index, level)
-                computed = (computed | (found.keys() - grids.keys())) - (
-                    found.keys() & grids.keys()
-                )
+                computed = (computed - found.keys()) | (found.keys() - grids.keys())
                 grids |= found
     if any(facet_level.aggregate for facet in study.facets for facet_level in facet.levels):
         ordered = tuple(study.in_order(grids))

@@ -237,6 +237,13 @@ class Decimals:
         return cls(floats, concatenated([column.places for column in columns]), odd)
 
 
+def middle(columns: Iterable[Decimals]) -> float:
+    """The median size of the numbers that aren't 0; 1 without any."""
+    sizes = np.abs(np.concatenate([[], *(column.floats for column in columns)]))
+    sizes = sizes[sizes > 0]
+    return float(np.median(sizes)) if len(sizes) else 1.0
+
+
 def _different(numbers: NDArray[np.int64]) -> int:
     """How many different numbers there are; sorted, in a tenth of the time that hashes take."""
     return int(np.count_nonzero(np.diff(np.sort(numbers)))) + bool(len(numbers))

@@ -6,13 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from gridatlas.model.lookup import (
-    UnknownName,
-    find_level,
-    no_such,
-    one_cell,
-    one_of,
-)
+from gridatlas.model.lookup import UnknownName, find_level, no_such, one_cell, one_of
 from gridatlas.model.problems import Problem, quote
 from gridatlas.model.study import (
     Cell,
@@ -166,10 +160,7 @@ def find_study(studies: Mapping[str, Results], wanted: str) -> Results:
 
 def readings_of(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
     """The accounts that give at least one cell of these grids, shown or not."""
-    wanted = {grid.levels for grid in grids}
-    return tuple(
-        reading for reading in study.accounts if not wanted.isdisjoint(reading.table.grids)
-    )
+    return _that_give(study, {grid.levels for grid in grids})
 
 
 def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
@@ -187,9 +178,11 @@ def readings_behind(study: Study, grids: Iterable[Grid]) -> tuple[Reading, ...]:
             )
         )
     }
-    return tuple(
-        reading for reading in study.accounts if not wanted.isdisjoint(reading.table.grids)
-    )
+    return _that_give(study, wanted)
+
+
+def _that_give(study: Study, wanted: set[Levels]) -> tuple[Reading, ...]:
+    return tuple(of for of in study.accounts if not wanted.isdisjoint(of.table.grids))
 
 
 def readings_by_cell(

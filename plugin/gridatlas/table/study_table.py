@@ -115,19 +115,10 @@ class Columns:
         [n], [successes] = or_none(self.n[of]), or_none(self.successes[of])
         low, high = self.low.at(row), self.high.at(row)
         return Cell(
-            self.value.at(row),
-            STATES[self.state[row]],
-            self.reading[row],
-            n,
-            successes,
-            self.stderr.at(row),
-            self.note[row],
-            self.place[row],
-            self.run[row],
-            int(self.line[row]) or None,
-            int(self.repeats[row]),
-            None if low is None or high is None else (low, high),
-            self.spread.at(row),
+            *(self.value.at(row), STATES[self.state[row]], self.reading[row], n, successes),
+            *(self.stderr.at(row), self.note[row], self.place[row], self.run[row]),
+            *(int(self.line[row]) or None, int(self.repeats[row])),
+            *(None if low is None or high is None else (low, high), self.spread.at(row)),
         )
 
     @classmethod
@@ -135,23 +126,18 @@ class Columns:
         """The columns of cells."""
         given = [*cells]
         ends = [cell.ends or (None, None) for cell in given]
+
+        def its(name: str, none: Any = None) -> list[Any]:
+            return [none if (it := getattr(cell, name)) is None else it for cell in given]
+
         return cls(
-            Decimals.of(cell.value for cell in given),
-            np.array([STATES.index(cell.state) for cell in given], np.int8),
-            Coded.of(cell.reading for cell in given),
-            np.array([UNKNOWN if cell.n is None else cell.n for cell in given], np.int64),
-            np.array(
-                [UNKNOWN if cell.successes is None else cell.successes for cell in given], np.int64
-            ),
-            Decimals.of(cell.stderr for cell in given),
-            Coded.of(cell.note for cell in given),
-            Coded.of(cell.place for cell in given),
-            Coded.of(cell.run for cell in given),
-            np.array([cell.line or 0 for cell in given], np.int32),
-            np.array([cell.repeats for cell in given], np.int32),
-            Decimals.of(low for low, _ in ends),
-            Decimals.of(high for _, high in ends),
-            Decimals.of(cell.spread for cell in given),
+            *(Decimals.of(its("value")), np.array([*map(STATES.index, its("state"))], np.int8)),
+            *(Coded.of(its("reading")), np.array(its("n", UNKNOWN), np.int64)),
+            *(np.array(its("successes", UNKNOWN), np.int64), Decimals.of(its("stderr"))),
+            *(Coded.of(its("note")), Coded.of(its("place")), Coded.of(its("run"))),
+            *(np.array(its("line", 0), np.int32), np.array(its("repeats"), np.int32)),
+            *(Decimals.of(low for low, _ in ends), Decimals.of(high for _, high in ends)),
+            Decimals.of(its("spread")),
         )
 
     def alike(self) -> Codes:
@@ -177,6 +163,8 @@ class Columns:
 
 
 COLUMNS = tuple(column.name for column in fields(Columns))
+IN_UNIT = ("value", "stderr", "low", "high", "spread")
+"""Those of numbers in the metric's unit."""
 _OWN = ("value", "line", "low", "high")
 
 
@@ -404,9 +392,8 @@ class Grid:
 
     def row(self, point: Point) -> int:
         """The place of a cell in its columns; KeyError where there is no such level."""
-        return self.study.y.place(point[1]) * len(self.study.x.levels) + self.study.x.place(
-            point[0]
-        )
+        x, y = self.study.x, self.study.y
+        return y.place(point[1]) * len(x.levels) + x.place(point[0])
 
     @property
     def computed(self) -> bool:

@@ -91,14 +91,10 @@ def _summarised(grid: Grid) -> Summary | None:
         return None
     higher = not study.metric.falls
     best, worst = (_extreme(grid, defined, end) for end in (higher, not higher))
-    disputed = defined & (grid.columns.state == DISPUTED)
-    sure: tuple[Extreme | None, ...] = (best, worst)
-    if disputed.any():
-        rest = defined & ~disputed
-        sure = (
-            tuple(_extreme(grid, rest, end) for end in (higher, not higher)) if rest.any() else ()
-        )
-    best_sure, worst_sure = sure or (None, None)
+    rest = defined & (grid.columns.state != DISPUTED)
+    best_sure, worst_sure = (
+        _extreme(grid, rest, end) if rest.any() else None for end in (higher, not higher)
+    )
     return Summary(
         count=int(defined.sum()),
         of=len(values),
@@ -108,7 +104,7 @@ def _summarised(grid: Grid) -> Summary | None:
         worst_value=worst.value,
         mean=unrounded(grid).mean(),
         spread=abs(best.value - worst.value),
-        disputed=frozenset((x.key, y.key) for x, y in _levels(study, disputed)),
+        disputed=frozenset((x.key, y.key) for x, y in _levels(study, defined & ~rest)),
         best_undisputed=best_sure,
         worst_undisputed=worst_sure,
     )

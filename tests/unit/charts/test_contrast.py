@@ -12,6 +12,7 @@ from gridatlas.charts.palette import (
     INKS,
     PAGE,
     PALETTES,
+    SERIES,
     STEPS,
     ColourScale,
     Palette,
@@ -63,7 +64,12 @@ def test_a_dark_page_has_another_colour_for_each() -> None:
     for palette in PALETTES:
         for light, dark in zip(colours(palette), colours(palette, "dark"), strict=True):
             assert f'[fill="{light}"] {{ fill: {dark}; }}' in rules
-    assert len(re.findall(r"^@media", rules, re.MULTILINE)) == 2
+    for light, dark in zip(SERIES["light"], SERIES["dark"], strict=True):
+        assert f'[stroke="{light}"] {{ stroke: {dark}; }}' in rules
+    # Of Material and Zensical, of MkDocs' own theme, and in frames of others as the reader prefers.
+    themes, frames = re.findall(r"^@media .*\{\n(?:.*\n)*?\}", rules, re.MULTILINE)
+    assert ':is([data-md-color-scheme="slate"], [data-bs-theme="dark"]) :is(.ga-figure' in themes
+    assert ".ga-embed :is(.ga-figure" in frames
 
 
 def test_contrast_is_computed_as_by_wcag() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -180,6 +181,9 @@ def test_a_level_that_takes_no_part_is_a_gap() -> None:
     assert draw_one(some).svg.count("<svg") == 1
 
 
+LONG = "A name that is far too long for the left edge of any plot 🦜 <b>&"
+
+
 # --- forests ------------------------------------------------------------------------------------
 
 
@@ -192,14 +196,23 @@ def test_nothing_is_drawn_where_it_cannot_be_tested() -> None:
     assert len(drawn["rows"]) == 3
 
 
+@pytest.mark.parametrize("text", ["+1.0 (+1.0 to +3.0)", "+12.34 (−41.50 to +66.20)"])
+@pytest.mark.parametrize("name", ["A", "Sampled at 0.6", LONG])
+def test_a_forest_is_narrow_enough_to_be_read_on_a_phone(name: str, text: str) -> None:
+    """In the 358 pixels that a page has there, letters of 12 pixels have 9 at least."""
+    plot = forest((name, 1.0))
+    drawing = draw_one(replace(plot, rows=(replace(plot.rows[0], text=text),)))
+    width = int(re.findall(r'viewBox="0 0 (\d+)', drawing.svg)[0])
+    assert 12 * 358 / width >= 9
+    assert forest_specification(plot)["width"] >= 110
+
+
 def test_a_difference_has_a_sign_but_for_nothing() -> None:
     plot = forest(("A", 1.0))
     assert [plot.signed(value) for value in (1.25, -0.04, -3, 0)] == ["+1.3", "0.0", "−3.0", "0.0"]
 
 
 # --- all ----------------------------------------------------------------------------------------
-
-LONG = "A name that is far too long for the left edge of any plot 🦜 <b>&"
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,11 @@ from gridatlas.charts.kinds.heatmap import Segment
 from gridatlas.charts.marks import marks_of
 from gridatlas.charts.vegalite import ABOVE, COURSE_GAP, cell_size
 from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
+from gridatlas.pages.environment import own_environments
 from gridatlas.pages.heatmaps import figures_of
 from gridatlas.pages.multiples import columns, inked, multiples, thumbnails, with_versions
 from gridatlas.table.differences import differences
+from gridatlas.table.study_table import Grid
 
 HEAD = "rate,depth,task,accuracy,n\n"
 STUDY = (
@@ -348,3 +350,95 @@ def test_the_comparison_beside_levels_is_the_leaders_nearest(tmp_path: Path) -> 
     assert compared.figures[0].heatmap.measure == "ratio"
     values = grids_view(assessment, tuple(assessment.results.grids.values()), None)
     assert values.heatmaps[0].ends == ("30", "1,000 better")
+
+
+# --- grids of means over seeds --------------------------------------------------------------------
+
+LOSS = (
+    "format: 1\ntitle: S\nmetric: {name: Loss, better: lower, column: loss}\nx: rate\ny: depth\n"
+    "roles: {rate: choice, depth: choice, seed: replicate}\ncells: runs\n"
+)
+
+
+def losses(folder: Path, *apart: float) -> View:
+    """The picture of means over three seeds, by rate and depth; `apart` is of each rate."""
+    lines = [
+        f"{rate},{depth},{seed},{3 + apart[rate] + depth / 1000 + noise:.4f}"
+        for rate in range(len(apart))
+        for depth in (1, 2)
+        for seed, noise in enumerate((0.01, -0.013, 0.004 * depth))
+    ]
+    write_study(folder / "s", LOSS, "\n".join(["rate,depth,seed,loss", *lines, ""]))
+    return view_of(load_data(folder)["s"])
+
+
+def test_cells_that_may_be_the_best_of_means_over_seeds_have_rings(tmp_path: Path) -> None:
+    view = losses(tmp_path, 0, 1, 2)
+    marks = view.heatmaps[0].marks
+    assert [(mark.x, mark.best, mark.ring) for mark in marks if mark.best or mark.ring] == [
+        ("0", False, True),
+        ("0", True, False),
+    ]
+    assert "○ may be the best: 2 of 6." in view.caption
+    assert not any(mark.faded for mark in marks)
+
+
+def test_a_null_study_of_seeds_is_faded(tmp_path: Path) -> None:
+    view = losses(tmp_path, 0, 0, 0)
+    assert all(mark.faded for mark in view.heatmaps[0].marks)
+    assert "Faded: no difference here is shown to be beyond chance." in view.caption
+
+
+# --- cells in dispute -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("second", "corners", "sentence"),
+    [
+        # Both agree on one cell, differ on the next, and the third has one reading.
+        ("1,1,a,50,20\n2,1,a,95,20\n", {"2": "corner", "3": "open-corner"}, False),
+        # Most cells have one reading, so that a mark would say nothing.
+        ("2,1,a,95,20\n", {"2": "corner"}, True),
+    ],
+)
+def test_only_cells_with_readings_that_differ_are_marked_as_disputed(
+    tmp_path: Path, second: str, corners: dict[str, str], sentence: bool
+) -> None:
+    head = (
+        STUDY + "reconcile: agreement\nreadings:\n  - {id: one, label: One, file: one.csv}\n"
+        "  - {id: two, label: Two, file: two.csv}\n"
+    )
+    first = "1,1,a,50,20\n2,1,a,55,20\n3,1,a,45,20\n"
+    write_study(tmp_path / "s", head, None, {"one.csv": HEAD + first, "two.csv": HEAD + second})
+    view = view_of(load_data(tmp_path)["s"])
+    assert {mark.x: mark.corner for mark in view.heatmaps[0].marks if mark.corner} == corners
+    assert ("cells have one reading only." in view.caption) is sentence
+
+
+# --- tuned methods --------------------------------------------------------------------------------
+
+
+def of_shapes(study: str) -> tuple[Assessment, tuple[Grid, ...]]:
+    folder = Path(__file__).parents[2] / "golden/projects/shapes/data"
+    assessment = load_data(folder)[study]
+    return assessment, tuple(assessment.results.grids.values())
+
+
+def test_where_best_cells_are_compared_single_cells_count() -> None:
+    assessment, grids = of_shapes("loss")
+    view = grids_view(assessment, grids, assessment.answers["optimizer"])
+    assert [sum(mark.ring for mark in heatmap.marks) for heatmap in view.heatmaps] == [2, 2, 2]
+    assert not any(mark.faded for heatmap in view.heatmaps for mark in heatmap.marks)
+    assert "○ may be the best of its grid (95 %)." in view.caption
+    assert "as a whole" not in view.caption
+
+
+@pytest.mark.parametrize(("study", "paired"), [("loss", False), ("settings", True)])
+def test_two_heatmaps_stand_beside_each_other_on_a_phone_where_both_can_be_read(
+    study: str, paired: bool
+) -> None:
+    """Half of its 358 pixels are enough for four columns of 59.2, but not for five of 4.538."""
+    assessment, grids = of_shapes(study)
+    picture = own_environments()[1].get_template("picture.html.jinja")
+    html = picture.render(row=multiples(assessment, grids, "k"), study=assessment.study)
+    assert ("ga-paired" in html) is paired

@@ -18,7 +18,9 @@ from gridatlas.model.format import (
     beside,
     between,
     denoised,
+    fitting_unit,
     format_difference,
+    format_measured,
     format_p,
     format_ratio,
     format_value,
@@ -144,3 +146,54 @@ def test_rounding_is_that_of_decimal_arithmetic() -> None:
 def test_computed_spreads_have_four_digits(spread: str, text: str) -> None:
     cell = SimpleNamespace(value=Decimal(1), spread=Decimal(spread))
     assert beside(cell) == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("unit", "median", "fits", "power"),
+    [
+        ("s", 0.000012, "µs", 6),
+        ("s", 0.001, "ms", 3),
+        ("s", 0.99, "ms", 3),
+        ("s", 1, "s", 0),
+        ("s", 7200, "s", 0),  # nobody writes 7.2 ks
+        ("ms", 1000, "s", -3),
+        ("us", 12, "us", 0),
+        ("us", 0.5, "ns", 3),
+        ("μs", 5000, "ms", -3),
+        ("seconds", 0.002, "ms", 3),
+        ("s", 3e-15, "ps", 12),
+        ("B", 16_106_127_360, "GB", -9),
+        ("B", 0.5, "B", 0),
+        ("GB", 0.25, "MB", 3),
+        ("TFLOP/s", 4_000, "PFLOP/s", -3),
+        ("Wh", 0.0004, "µWh", 6),
+        ("min", 0.25, "min", 0),
+        ("tokens/s", 125_000, "tokens/s", 0),
+        ("", 0.0000012, "× 10⁻⁶", 6),
+        ("nats", 0.00051, "× 10⁻⁴ nats", 4),
+        ("", 0.001, "", 0),
+        ("%", 0.0001, "%", 0),  # its differences are points
+    ],
+)
+def test_a_unit_fits_where_the_median_is_from_1_to_1000(
+    unit: str, median: float, fits: str, power: int
+) -> None:
+    assert fitting_unit(unit, median) == (fits, power)
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (Decimal("0.0000012"), 2, "1.2 × 10⁻⁶"),
+        (Decimal("-0.0000012"), 2, "-1.2 × 10⁻⁶"),
+        (Decimal("0.04"), 1, "0.04"),
+        (Decimal("0.000"), 1, "0.0"),
+        (0.0000012, 2, "1.2 × 10⁻⁶"),
+        (5.5e-17, 2, "0.00"),  # the noise of binary arithmetic
+        (Decimal("12.34"), 1, "12.3"),
+    ],
+)
+def test_a_value_that_is_not_0_never_reads_as_0(
+    value: Decimal | float, decimals: int, text: str
+) -> None:
+    assert format_measured(value, decimals) == text

@@ -29,7 +29,7 @@ from gridatlas.charts.plotting import (
     shortened,
 )
 from gridatlas.charts.tables import Tables, is_ordered, narrow_and_wide, scope_of, tables_of
-from gridatlas.model.format import format_value, name_with_unit, to, value_with_unit
+from gridatlas.model.format import format_measured, name_with_unit, to, value_with_unit
 from gridatlas.model.study import Factor, Study, point_slug
 from gridatlas.statistics.interval import Interval, mean_interval
 from gridatlas.table.decimals import Floats
@@ -300,7 +300,7 @@ def _means(tables: Tables, decimals: int) -> tuple[list[DotRow], int]:
                 for level, factor in ((x, study.x), (y, study.y))
                 if len(factor.levels) > 1
             )
-            text = format_value(value, decimals)
+            text = format_measured(value, decimals)
             words = value_with_unit(text, study.metric.unit)
             if narrow:
                 words += f", 95 % interval {to(narrow, decimals)}"

@@ -34,8 +34,10 @@ from gridatlas.model.format import (
 from gridatlas.model.study import Factor, Level, Study
 from gridatlas.table.study_table import Grid
 
-ROW, WIDTH = 26, 250
-"""Pixels of a row from top to bottom, and of the axis of differences."""
+ROW, WIDTH, NARROWEST = 26, 250, 110
+"""Pixels of a row from top to bottom, and of the axis of differences at most and at least."""
+ROOM = 455
+"""Pixels of names, axis and texts together up to which these are read on a phone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +313,10 @@ def _forest_row(
 def forest_specification(forest: Forest) -> dict[str, Any]:
     """The complete Vega-Lite specification of a forest plot, with its data inline."""
     spec = chart_of("forest")
-    spec |= {
-        "description": forest.description,
-        "width": WIDTH,
-        "height": ROW * len(forest.rows),
-    }
+    names = label_width(row.name for row in forest.rows)
+    texts = label_width(row.text for row in forest.rows)
+    width = min(WIDTH, max(NARROWEST, ROOM - names - texts))
+    spec |= {"description": forest.description, "width": width, "height": ROW * len(forest.rows)}
     drawn = [row for row in forest.rows if row.interval]
     ends = [0.0, *(end for row in drawn for end in (row.interval or ()))]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
@@ -348,5 +349,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         if "y" in encoding:
             encoding["y"]["scale"]["domain"] = list(range(len(forest.rows)))
         if layer["name"] == "rows":
-            encoding["x"] = {"value": -label_width(row.name for row in forest.rows) - 12}
+            encoding |= {"x": {"value": -names - 12}, "x2": {"value": width}}
+        if layer["name"].endswith("texts"):
+            layer["mark"]["dx"] = width + 10
     return spec

@@ -21,7 +21,7 @@ from gridatlas.charts.plotting import (
     label_angle,
     thinned,
 )
-from gridatlas.model.format import between, format_value, many, name_with_unit, value_with_unit
+from gridatlas.model.format import between, format_measured, many, name_with_unit, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Level, inline
 from gridatlas.table.study_table import Grid
 
@@ -147,20 +147,14 @@ def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineC
             words = f"no value ({STATE_LABELS[cell.state]})"
             points.append(LinePoint(level.label, None, None, "", f"{where}: {words}"))
             continue
-        text = format_value(cell.value, decimals)
+        text = format_measured(cell.value, decimals)
         words = value_with_unit(text, metric.unit)
         if cell.state == "disputed":
             words += " (disputed)"
         if interval:
             words += f", 95 % interval {between(*interval, study)}"
         points.append(
-            LinePoint(
-                level.label,
-                float(cell.value),
-                interval,
-                text,
-                f"{where}: {words}",
-            )
+            LinePoint(level.label, float(cell.value), interval, text, f"{where}: {words}")
         )
     return LineChart(
         title=title or line.label,
@@ -180,8 +174,8 @@ def _described(line: Line, title: str) -> str:
     if not values:
         return f"{title}: a line along {along} without any value."
     decimals = metric.decimals or 0
-    low = format_value(min(values), decimals)
-    high = value_with_unit(format_value(max(values), decimals), metric.unit)
+    low = format_measured(min(values), decimals)
+    high = value_with_unit(format_measured(max(values), decimals), metric.unit)
     absent = len(line.along.levels) - len(values)
     disputed = sum(
         cell.value is not None and cell.state == "disputed" for _, cell, _ in line.entries()

@@ -31,7 +31,7 @@ from gridatlas.model.format import (
     MINUS,
     difference_unit,
     format_difference,
-    format_value,
+    format_measured,
     mean_decimals,
     name_with_unit,
     value_with_unit,
@@ -154,7 +154,9 @@ class Profile(Plot):
         mean, offset = line.means[place], line.offsets[place]
         if mean is None or offset is None:
             return "–"
-        return f"{format_value(mean, self.decimals)} ({format_difference(offset, self.decimals)})"
+        return (
+            f"{format_measured(mean, self.decimals)} ({format_difference(offset, self.decimals)})"
+        )
 
     def records(self) -> list[dict[str, object]]:
         """Every point with its numbers, as a table of data."""
@@ -313,7 +315,7 @@ def _profile_described(study: Study, profile: Profile) -> str:
 
 
 def _number(study: Study, value: float) -> str:
-    return format_value(value, mean_decimals(study)).replace("-", MINUS)
+    return format_measured(value, mean_decimals(study)).replace("-", MINUS)
 
 
 # --- its specification ----------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from gridatlas.charts.plotting import (
     padded,
     series_looks,
 )
-from gridatlas.model.format import format_value, mean_decimals, name_with_unit, value_with_unit
+from gridatlas.model.format import format_measured, mean_decimals, name_with_unit, value_with_unit
 from gridatlas.model.study import Factor, Level, Study, inline
 from gridatlas.table.decimals import Floats
 from gridatlas.table.study_table import Grid
@@ -135,7 +135,7 @@ class Seeds(Plot):
         found = []
         for row in self.rows:
             group = (row.group,) if self.group_title else ()
-            texts = (format_value(value, self.decimals) for value in row.values)
+            texts = (format_measured(value, self.decimals) for value in row.values)
             found.append((*group, row.name, row.text, *texts))
         return found
 
@@ -225,8 +225,8 @@ def _row(
     study: Study, group: str, level: Level, means: Sequence[float], place: int, repeat: Factor
 ) -> SeedRow:
     decimals = mean_decimals(study)
-    text = format_value(sum(means) / len(means), decimals)
-    ends = " to ".join(format_value(end, decimals) for end in (min(means), max(means)))
+    text = format_measured(sum(means) / len(means), decimals)
+    ends = " to ".join(format_measured(end, decimals) for end in (min(means), max(means)))
     words = f"{value_with_unit(text, study.metric.unit)}, by {inline(repeat.label)} {ends}"
     name = f"{group}, {level.label}" if group else level.label
     return SeedRow(group, level.label, tuple(means), place, text, f"{name}: {words}")

@@ -15,8 +15,7 @@ from gridatlas.charts.description import IN_DISPUTE, without_value
 from gridatlas.charts.draw import value_text
 from gridatlas.charts.findings import (
     assertions_named,
-    axes_of,
-    factors_of,
+    asserts_settings,
     grid_tests,
     tuned_levels,
 )
@@ -313,8 +312,7 @@ def _line(assessment: Assessment, grid: Grid, name: str, order: Sequence[int]) -
     study, log = assessment.study, assessment.log
     answer = assessment.grid_answers.get(grid.levels)
     named = assertions_named(answer)
-    of_axes = any({*factors_of(each)} & {*axes_of(study)} for each in named)
-    tests = grid_tests(assessment, grid, of_axes)
+    tests = grid_tests(assessment, grid, asserts_settings(study, named))
     best = best_points(grid) if study.metric.better else frozenset()
     points = []
     for place, at in enumerate(order):
