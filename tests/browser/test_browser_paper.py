@@ -26,7 +26,7 @@ HEATMAPS = {
     "setting": ["after_t125"],
 }
 """Grids that are drawn with all their values."""
-SHEETS = {"overview": 3, "model": 3, "setting": 3, "checks": 2}
+SHEETS = {"overview": 3, "model": 2, "setting": 3, "checks": 2}
 """How many sheets are sensible: a page of results has its answer, its charts and one table."""
 
 

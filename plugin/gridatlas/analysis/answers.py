@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -18,7 +18,7 @@ from gridatlas.analysis.descriptions import (
     prefix_of,
     value_range,
 )
-from gridatlas.analysis.design import Design, Study, design
+from gridatlas.analysis.design import Design, Study, changed, design
 from gridatlas.analysis.names import compared, ranks, say_blocks, say_names, say_tuned
 from gridatlas.analysis.questions import Naming, Question, ask, explained, level_pages, over_page
 from gridatlas.analysis.said import (
@@ -81,25 +81,16 @@ def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> An
     )
 
 
-def _say(question: Question) -> Said:
-    match question.kind:
-        case "names":
-            return say_names(question)
-        case "tuned":
-            return say_tuned(question)
-        case "by block":
-            return say_blocks(question)
-        case "cell":
-            return say_cell(question)
-        case "interaction":
-            return say_interaction(question)
-        case _:
-            return say_axis(question)[0]
+_SAY: Mapping[str, Callable[[Question], Said]] = {
+    "names": say_names, "tuned": say_tuned, "by block": say_blocks, "cell": say_cell,
+    "interaction": say_interaction,
+}  # fmt: skip
+"""Those of axes and conditions are told by `say_axis`."""
 
 
 def _in_order(page: Design, asked: Sequence[Question]) -> list[Said]:
     """What each question gives, the one that leads first."""
-    found = [_say(question) for question in asked]
+    found = [_SAY[of.kind](of) if of.kind in _SAY else say_axis(of)[0] for of in asked]
     shown = [each for each in found if each.heads]
     if not shown:
         return found
@@ -257,6 +248,41 @@ def _for_other_questions(question: Question, stated: Assertion) -> list[tuple[st
     middle, half = abs(stated.estimate), float(contrasts.reach(np.inf)) * error
     text = words.interval_text(page, middle - half, middle + half, error)
     return [(what, text, int(asked.sum()))]
+
+
+MOST_LEFT_OUT = 20
+"""Levels of a factor up to which it is asked what holds without each of them."""
+
+
+@np.errstate(all="ignore")
+def with_needed(study: Study, front: Answer) -> Answer:
+    """The answer of a study's front page, with what it fails without.
+
+    A headline about single benchmarks isn't asked: without one of these it says another thing.
+    """
+    single = any(of.kind == "block" for of in front.assertions[:1])
+    needed = [*falls_without(study, front)] if front.asserts and not single else []
+    more = [words.not_without(needed)] if needed else []
+    return replace(front, evidence=(*front.evidence, *more))
+
+
+def falls_without(study: Study, front: Answer) -> Iterator[str]:
+    """Benchmarks and replicates without one of which what leads is tested, and isn't shown.
+
+    Args:
+        front: The answer of the study's front page.
+    """
+    leading = replace(front, assertions=front.assertions[:1]).asserted
+    for axis, factor in enumerate(study.factors.values()):
+        asked = factor.role in ("block", "replicate") and len(factor.levels) <= MOST_LEFT_OUT
+        for at in range(len(factor.levels) if asked else 0):
+            others = [of for of in range(study.y.ndim) if of != axis]
+            gone = np.expand_dims(np.arange(len(factor.levels)) == at, others)
+            less = changed(study, lambda of, gone=gone: np.where(gone, np.nan, of))  # type: ignore[misc]
+            page = design(replace(study, **less))
+            left = answer(page, over_page(ask(page)))
+            if left.grade != "untestable" and not leading <= left.asserted:
+                yield factor.levels[at]
 
 
 Pages = dict[tuple[str, int] | None, Answer]

@@ -62,14 +62,8 @@ def cell(design: Design, lone: str, two: str) -> Tests:
     weights = np.outer(np.eye(a)[best[0]] - 1 / a, np.eye(b)[best[1]] - 1 / b).reshape(1, -1)
     place = [int(best[0])], [int(best[1])]
     if design.by_cell:
-        found = by_cell(
-            design,
-            d.reshape(len(d), -1),
-            k.reshape(len(d), -1),
-            n.reshape(len(d), -1),
-            weights,
-            *place,
-        )
+        d, k, n = (x.reshape(len(x), -1) for x in (d, k, n))
+        found = by_cell(design, d, k, n, weights, *place)
     else:
         centred = d - d.mean(axis=2, keepdims=True) - d.mean(axis=3, keepdims=True)
         centred = (centred + d.mean(axis=(2, 3), keepdims=True)).reshape(*d.shape[:2], -1)

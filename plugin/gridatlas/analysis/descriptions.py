@@ -103,19 +103,8 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     begin = words.small if unanimous and prefix and first.kind != "names" else words.capital
     texts = [f"{prefix}{begin(head)}" for head in heads]
     text = next((text for text in texts if len(text) <= words.LONGEST), texts[-1])
-    evidence = []
-    if unanimous:
-        evidence.append(
-            f"{page.y.shape[-1]} {words.units_text(page)} are too few to be sure what others do."
-        )
-    evidence += [
-        "" if unanimous else _range(page),
-        *(
-            _largest(question)
-            for question in asked
-            if question.kind in ("names", "axis", "condition")
-        ),
-    ]
+    few = f"{page.y.shape[-1]} {words.units_text(page)} are too few to be sure what others do."
+    evidence = [few if unanimous else _range(page), *map(_largest, ranked)]
     evidence = [line for line in evidence if line]
     population, pairs = words.population(page), compared(asked)
     return Answer(

@@ -133,6 +133,12 @@ def listed(texts: Sequence[str], last: str = "and") -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {last} {texts[-1]}"
 
 
+def not_without(levels: Sequence[str]) -> str:
+    """What the answer needs: it is tested without one of these, and isn't shown."""
+    few = [*levels[:2], f"one of {len(levels) - 2} others"] if len(levels) > 3 else levels
+    return f"Not shown without {listed(few, 'or')}."
+
+
 def capital(text: str) -> str:
     """With a capital, as the first word of a sentence; but a name such as `h2o` as it is."""
     return text[:1].upper() + text[1:] if PLAIN.match(text) else text

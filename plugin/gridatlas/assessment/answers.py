@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gridatlas.analysis.answers import analyse, answer
+from gridatlas.analysis.answers import analyse, answer, with_needed
 from gridatlas.analysis.cells import names_of_best
 from gridatlas.analysis.design import LARGEST, Design, design, prepare
 from gridatlas.analysis.design import Study as Prepared
@@ -164,7 +164,7 @@ def _of_pages(results: Results) -> dict[str, Answer]:
     if prepared is None:
         return {"": _too_large(results)}
     by_level = analyse(prepared, [facet.id for facet in study.facets])
-    front = by_level[None]
+    front = with_needed(prepared, by_level[None])
     found = {"": front}
     for facet in study.facets:
         found[facet.id] = front

@@ -19,6 +19,8 @@ LEAD = 45
 """Words of a lead."""
 EDGE = "may lie beyond"
 """In the sentence that says that the best is the last level that was tried."""
+NEEDED = "Not shown without"
+"""Begins the sentence that names the benchmarks or seeds that an answer needs."""
 WIDER = "For other questions"
 """Begins the sentence with the intervals for a wider scope than the answer's."""
 NOTE = 20
@@ -69,12 +71,11 @@ def doubts_of(study: Study, answer: Answer, lines: dict[str, Any], trust: Trust)
     """
     second, again, note = trust.second.cells, trust.again, study.source and study.source.note
     read_once = not second.of and (trust.machine_made or study.source) and not trust.measured
-    wider = next((line for line in answer.evidence if line.startswith(WIDER)), "")
     applies: tuple[tuple[Any, str], ...] = (
         (answer.grade == "reading-dependent", words.ANOTHER_READING),
         (lines["edge"], lines["edge"]),
         (lines["at_edge"] and not lines["edge"], words.AT_EDGE),
-        (answer.asserts and wider, wider),
+        *((answer.asserts, line) for line in answer.evidence if line.startswith((NEEDED, WIDER))),
         (second.failed, words.READINGS_DIFFER.format(
             failed=second.failed, cells=many(second.of, "cell"))),
         (lines["failed"], words.RUNS_FAILED.format(cells=many(lines["failed"], "cell"))),

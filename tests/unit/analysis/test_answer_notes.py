@@ -7,7 +7,7 @@ import pytest
 from test_answer_cases import LOSS, SCORE, front, name, number, table
 
 from gridatlas.analysis import cells, words
-from gridatlas.analysis.answers import analyse
+from gridatlas.analysis.answers import analyse, falls_without, with_needed
 from gridatlas.analysis.design import design, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
 
@@ -299,3 +299,58 @@ def test_no_difference_beyond_the_range_would_have_been_found(high, said):
     answer = front(table(scores, factors, replace(SCORES, decimals=0, high=high)))
     assert answer.grade == "not-shown"
     assert answer.shows == said
+
+
+# --- without one benchmark or seed ----------------------------------------------------------------
+
+
+def leading(gaps: list[float], role: str, size: float = 0.1):
+    """Two models at 4 conditions; the second is ahead by a gap of its own in each unit."""
+    units = name("unit", " ".join(f"U{at}" for at in range(len(gaps))), role)
+    values = noise(2, len(gaps), 4, size=size) + 50
+    values[1] += np.array(gaps)[:, None]
+    factors = {"model": name("model", "A B"), "unit": units}
+    study = prepare(table(values, {**factors, "x": number("x", range(4), "condition")}, SCORES))
+    return study, analyse(study)[None]
+
+
+@pytest.mark.parametrize("role", ["block", "replicate"])
+@pytest.mark.parametrize(
+    ("gaps", "needed"),
+    [
+        # Alike in each: none of them is needed.
+        ([5.0, 5.2, 4.9, 5.1, 5.0, 4.8, 5.3], []),
+        # One is far the other way: it makes the difference unsure, and isn't needed either.
+        ([3.0, 3.2, 2.9, 3.1, 3.0, 2.8, -0.5], []),
+        # Few: without one that goes along, it isn't shown; without the one that doesn't, it is.
+        ([4.0, 4.2, 3.8, 1.5], ["U0", "U1", "U2"]),
+        ([4.0, 3.0, 3.5, -0.3, 3.2], ["U0", "U1", "U2", "U4"]),
+    ],
+)
+def test_what_an_answer_needs_is_named(role, gaps, needed):
+    study, answer = leading(gaps, role)
+    assert answer.asserts
+    assert [*falls_without(study, answer)] == needed
+    said = [line for line in with_needed(study, answer).evidence if line not in answer.evidence]
+    assert said == ([words.not_without(needed)] if needed else [])
+
+
+@pytest.mark.parametrize(
+    ("levels", "text"),
+    [
+        (["AIME25"], "Not shown without AIME25."),
+        (["1", "2", "4"], "Not shown without 1, 2 or 4."),
+        (["A", "B", "C", "D"], "Not shown without A, B or one of 2 others."),
+    ],
+)
+def test_what_is_needed_is_told_in_few_words(levels, text):
+    assert words.not_without(levels) == text
+
+
+def test_a_headline_about_single_benchmarks_is_not_asked_what_it_needs():
+    study, answer = leading([4.0, 4.2, 3.8, 1.5], "block")
+    assert with_needed(study, answer) != answer
+    single = replace(
+        answer, assertions=tuple(replace(of, kind="block") for of in answer.assertions)
+    )
+    assert with_needed(study, single) == single
