@@ -51,7 +51,7 @@ _SPELLINGS = {
     "X": "x", "×": "x", "Nanos": "ns", "Micros": "µs", "Millis": "ms", "Seconds": "s", "Bytes": "B",
 }  # fmt: skip
 _FLOPS = re.compile(r"([kMGTP]?)flop(?:s|/s)", re.IGNORECASE)
-_NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _QUANTITY = re.compile(
     rf"(?P<about>[~≈∼]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>{UNIT.pattern}|)"
     rf"(?:\s*(?:±|\+/-)\s*(?P<margin>{_NUMBER})\s*(?:{UNIT.pattern}|))?(?P<note>\s*\([^()]*\))?"

@@ -329,6 +329,7 @@ def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
 def test_units_have_one_spelling(given: str, expected: str) -> None:
     assert spelled(given) == expected
     assert holds_number(f"3.5 {given}")
+    assert not holds_number(f"3.5e{'9' * 40} {given}")
 
 
 @pytest.mark.parametrize(
