@@ -66,7 +66,7 @@ def columns_beside(
     state = next(
         (name for name, kind in kinds.items() if kind.kind == "state" and name not in roles), ""
     )
-    if state and len(columns[state].distinct) > 1:
+    if state and columns[state].level_count > 1:
         roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
     spread = _spread(columns, metric, asked, counts)
     if spread[0] in roles and spread[0] not in (asked.spread, metric):

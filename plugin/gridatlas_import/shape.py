@@ -171,7 +171,7 @@ def _guessed(
         yield from _of_texts(why, group, metric, able, columns, kinds, origins)
     first, *rest = able
     rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
-    numbered = rows.is_metric_like and len(rows.distinct) == len(rows.texts) >= 3
+    numbered = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
     numbered = numbered and all_able and all(able[name].is_fractional for name in rest)
     if numbered and _alike([able[name] for name in rest]):
         # It can as well be a number and several metrics without known names.
@@ -251,7 +251,7 @@ def _holds_numbers(column: Column) -> bool:
 
 
 def _may_be_level(column: Column, kind: str) -> bool:
-    numbers = sum(column.counts[t] for t, number in column.number_of.items() if number is not None)
+    numbers = len(column.texts) - column.gaps
     if not column.is_metric_like or len(column.name) == 1 or numbers * 4 < len(column.texts):
         return False
     if kind == "factor" and column.is_fractional and column.number_count * 2 > numbers:
@@ -420,7 +420,7 @@ def labels_of(
         return alone[:1]
     chosen: list[str] = []
     for name in (*texts, *(settings if benchmarks or texts else ())):
-        if len(columns[name].distinct) > 1:
+        if columns[name].level_count > 1:
             chosen.append(name)
         if chosen and _tell_apart(columns, chosen):
             return chosen
