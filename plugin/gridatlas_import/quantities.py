@@ -11,10 +11,9 @@ from itertools import chain
 from statistics import median
 
 from gridatlas.model.problems import join_names
-from gridatlas_import.columns import column_of, plain_name
+from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
 from gridatlas_import.numerals import (
-    are_plain_numbers,
     is_absent,
     looks_like_number,
     number_text,
@@ -102,16 +101,16 @@ def in_one_unit(table: RawTable) -> RawTable:
     columns, units, notes = dict(table.columns), dict(table.units), [*table.notes]
     units |= next((units for names, units in SIGNATURES if names <= columns.keys()), {})
     for name, texts in table.columns.items():
-        counts = column_of(table, name).counts
+        column = column_of(table, name)
         named = re.search(rf"(?:^|_){units.get(name, '')}$", name)
         if (
             units.get(name) in _SIZES["time"]
             and not named
-            and all(number_text(text, "point") for text in counts if text)
+            and all(number_text(text, "point") for text in column.odd if text)
         ):
-            found = _scaled(counts, units[name])
+            found = _scaled(column.counts, units[name])
         else:
-            found = _quantities(counts)
+            found = _quantities(column)
         if found is None:
             continue
         new, unit, note = found
@@ -217,23 +216,20 @@ def _text(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _quantities(counts: Counter[str]) -> tuple[dict[str, str], str, str] | None:
+def _quantities(column: Column) -> tuple[dict[str, str], str, str] | None:
     """Each text as a number, the unit of all, and what is to be said; None for other columns."""
-    if not any(map(str.isdigit, "".join(list(counts)[:50]))) or are_plain_numbers(counts):
+    counts = column.counts
+    if not any(map(str.isdigit, "".join(list(counts)[:50]))):
         return None
-    found: dict[str, tuple[Decimal, str, str]] = {}
-    rest: list[str] = []
-    special = False
-    for text in counts:
-        parsed = _quantity(plain(text))
-        if parsed is not None:
-            found[text] = parsed[:3]
-            special = special or bool(parsed[1]) or parsed[3]
-        elif not is_absent(text):
-            rest.append(text)
+    odd = {text: _quantity(plain(text)) for text in column.odd}
+    if not any(parsed and (parsed[1] or parsed[3]) for parsed in odd.values()):
+        return None
+    every = {text: odd[text] if text in odd else _quantity(text) for text in counts}
+    found = {text: parsed[:3] for text, parsed in every.items() if parsed is not None}
+    rest = [text for text, parsed in odd.items() if parsed is None and not is_absent(text)]
     units = Counter(unit for _, unit, _ in found.values() if unit)
     number, others = (sum(counts[text] for text in group) for group in (found, rest))
-    if not special or number < _MOST * (number + others):
+    if number < _MOST * (number + others):
         return None
     kinds = {kind for kind, sizes in _SIZES.items() for unit in units if unit in sizes}
     if len(units) > 1 and (len(kinds) != 1 or any(u not in _SIZES[min(kinds)] for u in units)):
