@@ -37,8 +37,8 @@ from gridatlas_import.numerals import (
 )
 from gridatlas_import.options import ROWS
 from gridatlas_import.propose import Proposal
-from gridatlas_import.rows import Reported, unknown
-from gridatlas_import.vocabulary import FAILED_STATES, LABELS, RUNNING_STATES
+from gridatlas_import.rows import Reported, unknown, unused
+from gridatlas_import.vocabulary import CONFIG_NAMESPACE, FAILED_STATES, LABELS, RUNNING_STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,12 +364,8 @@ def _names_of_repeats(sources: Iterable[str], taken: Iterable[str]) -> dict[str,
     names: dict[str, str] = {}
     used = {*taken, *RESERVED_FACTORS}
     for source in sources:
-        name = first = identifier(last_part(source), "repeat")
-        number = 2
-        while name in used:
-            name, number = f"{first}_{number}", number + 1
-        names[source] = name
-        used.add(name)
+        names[source] = unused(identifier(last_part(source), "repeat"), used)
+        used.add(names[source])
     return names
 
 
@@ -485,11 +481,10 @@ def _named(proposal: Proposal) -> tuple[FactorColumn, ...]:
         name = identifier(bare)
         if name in (*RESERVED_FACTORS, *RESERVED_FACETS):
             name = f"{name}_setting"
-        taken = {factor.id for factor in found}
-        number, first = 2, name
-        while name in taken:
-            name, number = f"{first}_{number}", number + 1
-        label = LABELS.get(name) or last_part(bare).replace("_", " ")
+        name = unused(name, {factor.id for factor in found})
+        setting = CONFIG_NAMESPACE.fullmatch(bare)
+        bare = last_part(next(filter(None, setting.groups())) if setting else bare)
+        label = LABELS.get(identifier(bare)) or bare.replace("_", " ")
         label = "" if name.replace("_", " ") == label else label
         found.append(FactorColumn(source, name, label, unit))
     return tuple(found)

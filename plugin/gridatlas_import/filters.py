@@ -9,6 +9,7 @@ from itertools import filterfalse
 
 from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
+from gridatlas_import.metric import last_part
 from gridatlas_import.numerals import (
     THREE,
     DecimalMark,
@@ -159,7 +160,7 @@ def _names_metrics(column: Column) -> bool:
         return False
     named = [
         level
-        for level in column.distinct
+        for level in map(last_part, column.distinct)
         if kind_of(Column(level, ["0.5", "0.25"], "point")).kind in ("metric", "performance")
         or plain_name(level) in METRICS - GENERIC
     ]

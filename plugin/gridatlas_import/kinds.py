@@ -62,7 +62,13 @@ class KindOfColumn:
 
 def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
     """The kind of each column."""
-    return {name: kind_of(column) for name, column in columns.items()}
+    found = {name: kind_of(column) for name, column in columns.items()}
+    results = {plain_name(name) for name in found if found[name].kind == "generic"}
+    errors = {f"{name}_{word}" for name in results for word in ("error", "err")}
+    for name in found:
+        if plain_name(name) in errors:
+            found[name] = KindOfColumn("spread", "the spread of another column")
+    return found
 
 
 def kind_of(column: Column) -> KindOfColumn:

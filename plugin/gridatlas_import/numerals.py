@@ -84,18 +84,15 @@ def number_text(text: str, mark: DecimalMark) -> str | None:
     return sign + ("0" + digits if digits.startswith(".") else digits)
 
 
-def are_plain_numbers(texts: Collection[str]) -> bool:
-    """Whether all texts are numbers as programs write them: `-2.5`, `1e-05`.
+def odd_texts(texts: Collection[str]) -> set[str]:
+    """The texts that aren't numbers as programs write them: `-2.5`, `1e-05`.
 
-    What holds of such texts needn't be looked at one by one.
+    What holds of those needn't be looked at one by one; where all are, it is found at once.
     """
     lines = "".join(map("{}\n".format, texts))
-    return lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines) is not None
-
-
-def odd_texts(texts: Collection[str]) -> set[str]:
-    """The texts that aren't numbers as programs write them."""
-    return set() if are_plain_numbers(texts) else {t for t in texts if not _PLAIN.fullmatch(t)}
+    if lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines):
+        return set()
+    return {text for text in texts if not _PLAIN.fullmatch(text)}
 
 
 def looks_like_number(text: str) -> bool:

@@ -35,7 +35,7 @@ from gridatlas_import.kinds import KindOfColumn, kinds_of
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
-from gridatlas_import.quantities import dimension, spelled
+from gridatlas_import.quantities import dimension, in_unit_of, spelled
 from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas_import.search import (
     JOINED,
@@ -145,7 +145,9 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
     about = _about(columns, rows, asked, metric, columns[metric] is not given)
     if table.reading:
         give("reading", table.reading, "whose account it is")
-    notes = [*table.notes]
+    spreads = (column for name, column in columns.items() if facts.kind(name) == "spread")
+    columns |= (converted := in_unit_of(columns[metric], spreads, table.units))
+    notes = [note for note in table.notes if note.partition(": ")[0] not in converted]
     counts = choose_counts(columns, asked, roles, metric, about, notes)
     for kind, name in counts.items():
         give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")
@@ -153,13 +155,12 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
     taken = tuple({"note"} & columns.keys() - used)
     for name in taken:
         give(name, name, "a column of the data format")
-    settled = {*roles, *asked.repeats} - {ROWS}
-    facts, sets = _factors(replace(facts, used=frozenset(settled)), asked)
-    found = sets[0]
+    settled = frozenset({*roles, *asked.repeats} - {ROWS})
+    facts, (found, *others) = _factors(replace(facts, used=settled), asked)
     x, y, facets = _axes(facts, found, asked, headings, rows)
     factors = (x, *filter(None, (y,)), *facets)
     roles |= _roles_of_factors(facts, found.repeats, (x, y, *facets), asked, headings)
-    state, spread = columns_beside(facts, metric, roles, counts, asked)
+    state, spread = columns_beside(facts, metric, roles, counts, asked, table.titles)
     explain_rest(facts.columns, facts.kinds, roles, factors)
     for name, reason in table.left_out:
         roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
@@ -192,7 +193,7 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
         possible=possible,
         collisions=facts.collisions(factors, found.repeats),
         headings=tuple(headings),
-        points=tuple(map(str, sets[:_TOLD])),
+        points=tuple(map(str, (found, *others)[:_TOLD])),
     )
 
 

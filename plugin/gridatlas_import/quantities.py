@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
@@ -23,24 +23,17 @@ from gridatlas_import.numerals import (
 from gridatlas_import.rows import RawTable, Reported
 from gridatlas_import.vocabulary import UNIT
 
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+          "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}  # fmt: skip
+_DIMENSIONS: Mapping[str, Mapping[str, str | int]] = {
+    "time": {"ns": "1e-9", "µs": "1e-6", "ms": "1e-3", "s": 1, "min": 60, "h": 3600},
+    "size": _BYTES,
+    "speed": {f"{unit}/s": size for unit, size in _BYTES.items()},
+    "work": {f"{prefix}FLOPS": 1000**at for at, prefix in enumerate(("", *"kMGTP"))},
+}
 _SIZES: Mapping[str, Mapping[str, Decimal]] = {
-    "time": dict(
-        zip(
-            ("ns", "µs", "ms", "s", "min", "h"),
-            map(Decimal, ("1e-9", "1e-6", "1e-3", "1", "60", "3600")),
-            strict=True,
-        )
-    ),
-    "size": {
-        unit: Decimal(base) ** power
-        for base, units in (
-            (1000, ("B", "kB", "MB", "GB", "TB")),
-            (1024, ("", "KiB", "MiB", "GiB")),
-        )
-        for power, unit in enumerate(units)
-        if unit
-    },
-    "work": {f"{prefix}FLOPS": Decimal(1000) ** at for at, prefix in enumerate(("", *"kMGTP"))},
+    kind: {unit: Decimal(size) for unit, size in sizes.items()}
+    for kind, sizes in _DIMENSIONS.items()
 }
 """Units that are converted into one another, by dimension, with their sizes."""
 _SPELLINGS = {
@@ -100,6 +93,11 @@ def in_one_unit(table: RawTable) -> RawTable:
     table = _with_own_units(table)
     columns, units, notes = dict(table.columns), dict(table.units), [*table.notes]
     units |= next((units for names, units in SIGNATURES if names <= columns.keys()), {})
+    results = {plain_name(name): name for name in columns}
+    for name, texts in columns.items():
+        result = results.get(plain_name(name).removesuffix("_unit"), name)
+        if result != name and len({*texts}) == 1 and UNIT.fullmatch(texts[0]):
+            units[result] = spelled(texts[0])
     for name, texts in table.columns.items():
         column = column_of(table, name)
         named = re.search(rf"(?:^|_){units.get(name, '')}$", name)
@@ -118,6 +116,20 @@ def in_one_unit(table: RawTable) -> RawTable:
         units[name] = unit
         notes += [f"{name}: {note}"] if note else []
     return replace(table, columns=columns, units=units, notes=tuple(notes))
+
+
+def in_unit_of(
+    result: Column, others: Iterable[Column], units: Mapping[str, str]
+) -> dict[str, Column]:
+    """Those of other columns that have another unit of a result's dimension, in its unit."""
+    own, found = units.get(result.name, ""), {}
+    for column in others:
+        given = units.get(column.name, "")
+        if own and given != own and dimension(given) == dimension(own):
+            both = {result.name: result.texts, column.name: column.texts}
+            texts = of_one_unit(both, units)[0][column.name]
+            found[column.name] = replace(column, texts=texts)
+    return found
 
 
 def of_one_unit(
@@ -234,6 +246,8 @@ def _quantities(column: Column) -> tuple[dict[str, str], str, str] | None:
     kinds = {kind for kind, sizes in _SIZES.items() for unit in units if unit in sizes}
     if len(units) > 1 and (len(kinds) != 1 or any(u not in _SIZES[min(kinds)] for u in units)):
         return None
+    if units and any(map(_TIMES.fullmatch, found)):
+        return None  # of 4k, 64k and 1m the last isn't a minute
     unit = next(iter(units), "")
     if unit in ("B", "M", "h", "min") and len(counts) * 2 < sum(counts.values()):
         return None

@@ -95,6 +95,12 @@ class WideForm:
         return sum(self.terms.values())
 
 
+def percentiles(names: Collection[str]) -> list[str]:
+    """Headings that are percentiles of one measurement: `50%`, `95%` and `99%`."""
+    found = [name for name in names if re.fullmatch(r"\d{2,3}(?:\.\d+)?%", name)]
+    return found if "50%" in found and {"95%", "99%"} & {*found} else []
+
+
 def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
     """How a table is read whose headings are levels; None for a table with a row per cell.
 
@@ -102,7 +108,8 @@ def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
         asked: Columns that are something else, because somebody says so.
     """
     for origins in dict.fromkeys((table.origins, ())):  # the rows may be known by where they stand
-        columns = {name: column_of(table, name) for name in table.columns if name not in origins}
+        left = {*origins, *percentiles(table.columns)}
+        columns = {name: column_of(table, name) for name in table.columns if name not in left}
         forms = [*_headed(table, columns, origins)] or [*_guessed(table, columns, origins, asked)]
         best = max(forms, key=lambda form: form.score, default=None)
         if best is not None and best.score >= POSSIBLE:

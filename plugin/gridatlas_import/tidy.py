@@ -16,7 +16,7 @@ from gridatlas_import.quantities import holds_number, in_one_unit
 from gridatlas_import.rows import RawTable, Reported, unique_names
 
 _SUM = re.compile(
-    r"\W*(?:\w+[ -]){0,2}(?:average|avg\.?|mean|geomean|total|overall|mittelwert|summe)"
+    r"\W*(?:\w+[ -]){0,2}(?:average|avg\.?|mean|geomean|total|overall|aggregated?|mittelwert|summe)"
     r"(?:\W*\((?:.*)\))?(?: (?:score|rank|accuracy|perf\w*|of .*|over .*|all))?\W*",
     re.IGNORECASE,
 )
