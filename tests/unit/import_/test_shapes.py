@@ -182,7 +182,8 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
             for at, bs in enumerate(("4k", "64k", "1m"), 1) for depth in (1, 8)),
          {"metric": "iops", "better": "higher", "cells": 12}),
         ("lexers.md", "| Library | 1 thread | 4 threads |\n|-|-|-|\n"
-         "| one | 812 MB/s | 3.1 GB/s |\n| two | 640 MB/s | 2.4 GB/s |\n| x | 210 MB/s | 0.8 GB/s |\n",
+         "| one | 812 MB/s | 3.1 GB/s |\n| two | 640 MB/s | 2.4 GB/s |\n"
+         "| x | 210 MB/s | 0.8 GB/s |\n",
          {"columns": ["1 thread", "4 threads"], "unit": "MB/s", "better": "higher", "cells": 6}),
         ("jmh.json", json.dumps([
             {"benchmark": f"org.acme.MapBench.{what}", "params": {"impl": impl, "size": size},
