@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections import Counter
@@ -11,20 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache, cached_property, partial
-from itertools import repeat
+from itertools import compress, count, repeat
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from gridatlas.data.columns import OPTIONAL_COLUMNS
 from gridatlas.data.levels import slug
 from gridatlas.data.names import RESERVED_FACTORS
 from gridatlas.data.reader import DEFAULT_TABLE
-from gridatlas.data.tables import guarded, guarded_column
+from gridatlas.data.tables import guarded_column
 from gridatlas.data.text import unnameable
 from gridatlas.model.problems import quote
 from gridatlas.model.schema import REPEAT, RESERVED_FACETS, level_key
-from gridatlas.model.study import State
-from gridatlas.progress import tracked
 from gridatlas_import.columns import Column
 from gridatlas_import.metric import last_part, unit_in_name
 from gridatlas_import.numerals import (
@@ -41,8 +37,8 @@ from gridatlas_import.numerals import (
 )
 from gridatlas_import.options import ROWS
 from gridatlas_import.propose import Proposal
-from gridatlas_import.rows import Reported, unknown
-from gridatlas_import.vocabulary import FAILED_STATES, LABELS, RUNNING_STATES
+from gridatlas_import.rows import Reported, unknown, unused
+from gridatlas_import.vocabulary import CONFIG_NAMESPACE, FAILED_STATES, LABELS, RUNNING_STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +104,12 @@ class Imported:
 
     def tables(self) -> dict[str, str]:
         """The tables as texts, by the names of their files."""
-        rows = [*zip(*map(guarded_column, self.columns.values()), strict=True)]
+        columns = (_in_csv([name, *texts]) for name, texts in self.columns.items())
+        head, *rows = map(",".join, zip(*columns, strict=True))
         found = {}
         for reading, name in self.files.items():
-            text = io.StringIO(newline="")
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(map(guarded, self.columns))
-            if self.readings:
-                each = zip(rows, self.readings, strict=True)
-                writer.writerows(row for row, other in each if other == reading)
-            else:
-                writer.writerows(rows)
-            found[name] = text.getvalue()
+            own = rows if not self.readings else compress(rows, map(reading.__eq__, self.readings))
+            found[name] = "\n".join((head, *own, ""))
         return found
 
     def levels(self, factor: FactorColumn) -> list[str]:
@@ -138,22 +128,35 @@ class Imported:
         return levels
 
 
-class _Value(NamedTuple):
+_QUOTED = re.compile(r'[,"\r\n]')
+Texts = TypeVar("Texts", str, Sequence[str])
+"""What one row gives, or a column of that."""
+
+
+def _in_csv(texts: Sequence[str]) -> Sequence[str]:
+    """The texts of a column as they stand in a line of CSV."""
+    texts = guarded_column(texts)
+    if not _QUOTED.search("\t".join(texts)):
+        return texts  # in a third of the time that a writer of CSV takes
+    return ['"{}"'.format(t.replace('"', '""')) if _QUOTED.search(t) else t for t in texts]
+
+
+class _Value(NamedTuple, Generic[Texts]):
     """What the text of a value gives; with a `problem`, no cell."""
 
-    number: str
-    state: State | Literal[""]
-    note: str
-    problem: str
+    number: Texts
+    state: Texts
+    note: Texts
+    problem: Texts
 
 
-class _Counts(NamedTuple):
+class _Counts(NamedTuple, Generic[Texts]):
     """What the texts of counts give; with a `problem`, no cell."""
 
-    n: str
-    successes: str
-    stderr: str
-    problem: str
+    n: Texts
+    successes: Texts
+    stderr: Texts
+    problem: Texts
 
 
 @dataclass(frozen=True)
@@ -187,41 +190,44 @@ class _Rows:
         return [level or "source not named" for level in levels] if len({*levels}) > 1 else ()
 
     @cached_property
-    def values(self) -> Sequence[_Value]:
+    def values(self) -> _Value[Sequence[str]]:
         """The value of each row."""
         column = self.proposal.columns[self.proposal.metric]
-        value_of = {text: _value(column, text) for text in column.counts}
-        values = [*map(value_of.__getitem__, column.texts)]
         ended = self.proposal.columns.get(self.proposal.state)
-        if ended is None:
-            return values
-        stopped = {text for text in ended.counts if _ended(text) or _is_running(text)}
-        return [
-            _without_value(value, text) if text in stopped and value.number else value
-            for value, text in zip(values, ended.texts, strict=True)
-        ]
+        if column.is_plain and ended is None:
+            return _Value(column.texts, *[[""] * len(column.texts)] * 3)
+        value_of = {text: _Value(text, "", "", "") for text in column.counts}
+        looked_at = column.counts if column.percents else column.odd
+        value_of |= {text: _value(column, text) for text in looked_at}
+        values = [*map(value_of.__getitem__, column.texts)]
+        if ended is not None:
+            stopped = {text for text in ended.counts if _ended(text) or _is_running(text)}
+            values = [
+                _without_value(value, text) if text in stopped and value.number else value
+                for value, text in zip(values, ended.texts, strict=True)
+            ]
+        return _Value(*zip(*values, strict=True))
 
     @cached_property
     def states(self) -> Sequence[str]:
         """The state of each row: as it stands in place of the value, else as its run ended."""
         ended = self.proposal.columns.get(self.proposal.state)
         if ended is None:
-            return [value.state for value in self.values]
+            return self.values.state
         state_of = {text: _ended(text) for text in ended.counts}
-        return [
-            value.state or ("" if value.number else state_of[text])
-            for value, text in zip(self.values, ended.texts, strict=True)
-        ]
+        each = zip(self.values.number, self.values.state, ended.texts, strict=True)
+        return [state or ("" if number else state_of[text]) for number, state, text in each]
 
     @cached_property
-    def counts(self) -> Sequence[_Counts]:
+    def counts(self) -> _Counts[Sequence[str]]:
         """The counts of each row."""
         columns = [self.proposal.columns.get(self.proposal.counts.get(kind, "")) for kind in _KINDS]
         if not any(columns):
-            return [_Counts("", "", "", "")] * len(self.values)
-        absent = [not value.number for value in self.values]
+            return _Counts(*[[""] * len(self.values.number)] * 4)
+        absent = [not number for number in self.values.number]
         texts = [column.texts if column else repeat("") for column in columns]
-        return [*map(cache(partial(_counts, columns)), absent, *texts)]
+        counts = map(cache(partial(_counts, columns)), absent, *texts)
+        return _Counts(*zip(*counts, strict=True))
 
     @cached_property
     def spreads(self) -> Sequence[str]:
@@ -236,14 +242,14 @@ class _Rows:
         numbers = [column.number_of[text] or "" for text in column.texts]
         # What is beside no value says nothing.
         return [
-            number if value.number else ""
-            for number, value in zip(numbers, self.values, strict=True)
+            number if value else ""
+            for number, value in zip(numbers, self.values.number, strict=True)
         ]
 
     @cached_property
     def notes(self) -> Sequence[str]:
         """What is written of each row for people."""
-        notes = [value.note for value in self.values]
+        notes = self.values.note
         for name in self.proposal.taken:
             given = map(str.strip, self.proposal.columns[name].texts)
             notes = ["; ".join(filter(None, pair)) for pair in zip(notes, given, strict=True)]
@@ -260,10 +266,9 @@ class _Rows:
                 for row, level in enumerate(levels):
                     if not level:
                         wrong.setdefault(row, why)
-        both = zip(self.values, self.counts, strict=True)
-        for row, (value, counts) in enumerate(tracked(both, "rows checked", len(self.values))):
-            if value.problem or counts.problem:
-                wrong.setdefault(row, value.problem or counts.problem)
+        for problems in (self.values.problem, self.counts.problem):
+            for row in compress(count(), problems):
+                wrong.setdefault(row, problems[row])
         if proposal.repeats != (ROWS,):
             first: dict[tuple[str, ...], int] = {}
             places = proposal.table.places
@@ -297,11 +302,11 @@ def make_cells(proposal: Proposal, fill: str | None) -> Imported:
     columns: dict[str, Sequence[str]] = {
         **dict(zip((factor.id for factor in factors), rows.levels, strict=True)),
         **{replicates[source]: levels for source, levels in rows.numbers.items()},
-        metric: [value.number for value in rows.values],
+        metric: rows.values.number,
         spread: rows.spreads,
-        "n": [counts.n for counts in rows.counts],
-        "successes": [counts.successes for counts in rows.counts],
-        "stderr": [counts.stderr for counts in rows.counts],
+        "n": rows.counts.n,
+        "successes": rows.counts.successes,
+        "stderr": rows.counts.stderr,
         "state": rows.states,
         "note": rows.notes,
         "place": table.places,
@@ -359,12 +364,8 @@ def _names_of_repeats(sources: Iterable[str], taken: Iterable[str]) -> dict[str,
     names: dict[str, str] = {}
     used = {*taken, *RESERVED_FACTORS}
     for source in sources:
-        name = first = identifier(last_part(source), "repeat")
-        number = 2
-        while name in used:
-            name, number = f"{first}_{number}", number + 1
-        names[source] = name
-        used.add(name)
+        names[source] = unused(identifier(last_part(source), "repeat"), used)
+        used.add(names[source])
     return names
 
 
@@ -392,9 +393,7 @@ def _keys(texts: Sequence[str]) -> Sequence[str]:
     return [*map(keys.__getitem__, texts)]
 
 
-def _value(column: Column, text: str) -> _Value:
-    if column.is_plain:
-        return _Value(text, "", "", "")
+def _value(column: Column, text: str) -> _Value[str]:
     number = column.number_of[text]
     if number is not None:
         if column.percents and not without_percent(without_margin(text)[0])[1]:
@@ -406,7 +405,7 @@ def _value(column: Column, text: str) -> _Value:
     if not is_absent(text) and not column.is_metric_like:
         return _Value("", "", "", f"{quote(text)} in {column.name}, which is no number")
     lower = plain(text).lower()
-    state: State | Literal[""] = STATES_IN_WORDS.get(lower, "")
+    state = STATES_IN_WORDS.get(lower, "")
     is_quoted = state == "failed" or lower in INFINITE or is_censored(lower) or is_several(lower)
     is_quoted = is_quoted or not is_absent(text)
     return _Value("", state, f"“{plain(text)}” in the source" if is_quoted else "", "")
@@ -425,7 +424,7 @@ def _is_running(text: str) -> bool:
     return plain(text).lower() in RUNNING_STATES
 
 
-def _without_value(value: _Value, text: str) -> _Value:
+def _without_value(value: _Value[str], text: str) -> _Value[str]:
     """What a run that stopped early had by then: an intermediate number is no result."""
     return _Value("", value.state, f"{value.number} when it was {plain(text).lower()}", "")
 
@@ -433,7 +432,7 @@ def _without_value(value: _Value, text: str) -> _Value:
 _KINDS = ("n", "successes", "stderr")
 
 
-def _counts(columns: Sequence[Column | None], absent: bool, *texts: str) -> _Counts:
+def _counts(columns: Sequence[Column | None], absent: bool, *texts: str) -> _Counts[str]:
     """The counts in one row.
 
     Args:
@@ -482,11 +481,10 @@ def _named(proposal: Proposal) -> tuple[FactorColumn, ...]:
         name = identifier(bare)
         if name in (*RESERVED_FACTORS, *RESERVED_FACETS):
             name = f"{name}_setting"
-        taken = {factor.id for factor in found}
-        number, first = 2, name
-        while name in taken:
-            name, number = f"{first}_{number}", number + 1
-        label = LABELS.get(name) or last_part(bare).replace("_", " ")
+        name = unused(name, {factor.id for factor in found})
+        setting = CONFIG_NAMESPACE.fullmatch(bare)
+        bare = last_part(next(filter(None, setting.groups())) if setting else bare)
+        label = LABELS.get(identifier(bare)) or bare.replace("_", " ")
         label = "" if name.replace("_", " ") == label else label
         found.append(FactorColumn(source, name, label, unit))
     return tuple(found)

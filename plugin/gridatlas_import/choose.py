@@ -158,7 +158,7 @@ def _with_one_label(
     if len(names) < 2 or asked.facets or asked.y:
         return table, form
     columns = {name: column_of(table, name) for name in names}
-    distinct = [len(column.distinct) for column in columns.values()]
+    distinct = [column.level_count for column in columns.values()]
     if any(column.as_numbers for column in columns.values()) or len(table.places) in distinct:
         return table, form
     if Facts(columns, {}).density(names) >= SPARSE:
@@ -244,7 +244,7 @@ def _is_guessed(proposal: Proposal, asked: ImportOptions) -> bool:
         for name, kind in proposal.kinds.items()
         if kind.kind in ("number", "plain")
         and proposal.columns[name].is_metric_like
-        and len(proposal.columns[name].distinct) > 1
+        and proposal.columns[name].level_count > 1
         and name not in proposal.factors
     ]
     codes = Facts(proposal.columns, proposal.kinds).codes(proposal.factors)

@@ -36,7 +36,7 @@ def choose_metric(
         for name, column in columns.items()
         if {"metric", "objective", "monitor"} & {*plain_name(name).split("_")}
         for level in column.distinct[:2]
-        if len(column.distinct) == 1 and not column.is_metric_like
+        if column.level_count == 1 and not column.is_metric_like
     }
 
     def order(name: str) -> tuple[bool, bool, bool, bool, bool, int, bool, bool, int]:
@@ -73,7 +73,7 @@ def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn],
     return any(
         kind.kind in ("factor", "plain")
         and not columns[other].is_metric_like
-        and 1 < len(columns[other].distinct) * 2 <= len(columns[other].texts)
+        and 1 < columns[other].level_count * 2 <= len(columns[other].texts)
         and columns[name].number_count > 1
         and determines(columns[other], columns[name])
         for other, kind in kinds.items()
@@ -95,12 +95,8 @@ def _as_full_as_any(
     name: str,
     share: Decimal = Decimal("0.75"),
 ) -> bool:
-    most = max(len(columns[other].texts) - _gaps(columns[other]) for other in names)
-    return len(columns[name].texts) - _gaps(columns[name]) >= share * most
-
-
-def _gaps(column: Column) -> int:
-    return sum(column.counts[text] for text, number in column.number_of.items() if number is None)
+    most = max(len(columns[other].texts) - columns[other].gaps for other in names)
+    return len(columns[name].texts) - columns[name].gaps >= share * most
 
 
 def unclear_outcome(columns: Mapping[str, Column]) -> Column | None:
@@ -129,7 +125,7 @@ def _by_counting(
     if not numbers:
         return None
     order = [*columns]
-    best = max(numbers, key=lambda name: (len(columns[name].distinct), order.index(name)))
+    best = max(numbers, key=lambda name: (columns[name].level_count, order.index(name)))
     return best, "a number with many distinct values"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -15,9 +15,9 @@ from gridatlas.model.schema import level_key
 from gridatlas.table.coded import Coded
 from gridatlas_import.numerals import (
     DecimalMark,
-    are_plain_numbers,
     is_absent,
     number_text,
+    odd_texts,
     plain,
     without_margin,
     without_percent,
@@ -28,6 +28,8 @@ from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS, UNIT
 _NOTHING = frozenset(("", "-", "–", "—", "--", "N/A"))
 _SIZE = re.compile(r"\d+(?:[.,]\d+)*\s?[kKMGBT]|")
 _UNIT_AT_END = re.compile(rf",\s*(?:{UNIT.pattern})$")
+_LEVEL = re.compile(r"(?!-0$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
+"""A number that is its own level."""
 MOST_UNKNOWN = Decimal("0.2")
 """Share of texts up to which a column is one of numbers, and they are gaps with a reason."""
 
@@ -61,19 +63,26 @@ class Column:
         return Counter(self.texts)
 
     @cached_property
+    def odd(self) -> Set[str]:
+        """The texts that aren't numbers as programs write them, which `number_of` doesn't change.
+
+        Whatever isn't so of those numbers is looked for in these alone.
+        """
+        return odd_texts(self.counts) if self.mark == "point" else self.counts.keys()
+
+    @property
     def is_plain(self) -> bool:
-        """Whether all texts are numbers as programs write them, and `number_of` changes none."""
-        return self.mark == "point" and are_plain_numbers(self.counts)
+        """Whether all texts are numbers as programs write them."""
+        return not self.odd
 
     @cached_property
     def number_of(self) -> Mapping[str, str | None]:
         """Each different text as a number, without percent sign and margin; None for others."""
-        if self.is_plain:
-            return {text: text for text in self.counts}
-        return {
+        odd = {
             text: number_text(without_percent(without_margin(text)[0])[0], self.mark)
-            for text in self.counts
+            for text in self.odd
         }
+        return {text: odd.get(text, text) for text in self.counts}
 
     @cached_property
     def numbers(self) -> list[str | None]:
@@ -81,37 +90,35 @@ class Column:
         return [*map(self.number_of.__getitem__, self.texts)]
 
     @cached_property
+    def gaps(self) -> int:
+        """How many rows have no number."""
+        return sum(self.counts[text] for text in self.odd if self.number_of[text] is None)
+
+    @cached_property
     def percents(self) -> int:
         """How many numbers have a percent sign."""
-        if self.is_plain:
-            return 0
         return sum(
-            times
-            for text, times in self.counts.items()
+            self.counts[text]
+            for text in self.odd
             if self.number_of[text] is not None and without_percent(without_margin(text)[0])[1]
         )
 
     @cached_property
     def margins(self) -> int:
         """How many numbers are followed by ± and another."""
-        if self.is_plain:
-            return 0
-        return sum(times for text, times in self.counts.items() if without_margin(text)[1])
+        return sum(self.counts[text] for text in self.odd if without_margin(text)[1])
 
     @cached_property
     def filled(self) -> int:
         """How many texts aren't empty, or a dash for that."""
-        if self.is_plain:
-            return len(self.texts)
-        return sum(times for text, times in self.counts.items() if plain(text) not in _NOTHING)
+        nothing = (text for text in self.odd if plain(text) in _NOTHING)
+        return len(self.texts) - sum(map(self.counts.__getitem__, nothing))
 
     @cached_property
     def is_metric_like(self) -> bool:
         """Whether there are numbers, and everything else says that there is no value."""
-        if self.is_plain:
-            return bool(self.texts)
-        other = [text for text, number in self.number_of.items() if number is None]
-        if len(other) == len(self.number_of):
+        other = [text for text in self.odd if self.number_of[text] is None]
+        if len(other) == len(self.counts):
             return False
         unknown = sum(self.counts[text] for text in other if not is_absent(text))
         return not unknown or unknown <= MOST_UNKNOWN * self.filled
@@ -124,17 +131,12 @@ class Column:
     @cached_property
     def is_fractional(self) -> bool:
         """Whether a number has a decimal point."""
-        return any("." in (number or "") for number in self.number_of.values())
+        return any("." in number for number in self.number_of.values() if number)
 
     @cached_property
     def as_numbers(self) -> bool:
         """Whether every text is a number, all or none with a percent sign, none with a margin."""
-        return self.is_plain or (
-            None not in self.number_of.values()
-            and self.percents in (0, len(self.texts))
-            and not self.margins
-            and bool(self.texts)
-        )
+        return not self.gaps and self.percents in (0, len(self.texts)) and not self.margins
 
     @cached_property
     def look_set(self) -> bool:
@@ -171,7 +173,7 @@ class Column:
     def level_of(self) -> Mapping[str, str]:
         """Each different text as a level of a factor; empty where there is none."""
         if self.as_numbers:
-            return {text: level_key(number) for text, number in self.number_of.items() if number}
+            return {text: _level(number) for text, number in self.number_of.items() if number}
         return {text: level_key(plain(text)) if plain(text) else "" for text in self.counts}
 
     @cached_property
@@ -190,6 +192,11 @@ class Column:
         return [level for level in dict.fromkeys(self.level_of.values()) if level]
 
     @cached_property
+    def level_count(self) -> int:
+        """How many different levels there are."""
+        return self.number_count if self.as_numbers else len(self.distinct)
+
+    @cached_property
     def values(self) -> list[Decimal]:
         """The numbers of the column, each way of writing one once."""
         numbers = dict.fromkeys(self.number_of.values())
@@ -198,7 +205,14 @@ class Column:
     @cached_property
     def number_count(self) -> int:
         """How many different numbers the column has."""
-        return len(set(self.values))
+        numbers = {number for number in self.number_of.values() if number}
+        apart = len({*map(float, numbers)})
+        return apart if apart == len(numbers) else len({*map(Decimal, numbers)})
+
+    @cached_property
+    def ends(self) -> tuple[Decimal, Decimal]:
+        """The lowest and the highest number; 0 without any."""
+        return min(self.values, default=Decimal(0)), max(self.values, default=Decimal(0))
 
     @cached_property
     def decimals(self) -> int:
@@ -209,18 +223,18 @@ class Column:
     def summary(self) -> str:
         """What it holds, in a few words."""
         if self.is_metric_like and self.values:
-            low, high = min(self.values), max(self.values)
-            count = self.number_count
+            (low, high), count = self.ends, self.number_count
             what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
-            absent = sum(
-                self.counts[text] for text, number in self.number_of.items() if number is None
-            )
-            return what + (f"; {absent} without" if absent else "")
+            return what + (f"; {self.gaps} without" if self.gaps else "")
         if not self.filled:
             return "nothing"
-        count = len(self.distinct)
+        count = self.level_count
         text = f"{count} text{'s' * (count != 1)}: {', '.join(self.distinct[:4])}"
         return text if count <= 4 and len(text) <= 48 else f"{text[:46].rstrip(', ')} …"
+
+
+def _level(number: str) -> str:
+    return number if _LEVEL.fullmatch(number) else level_key(number)
 
 
 def column_of(table: RawTable, name: str, mark: DecimalMark = "point") -> Column:
@@ -240,6 +254,8 @@ def joint_levels(columns: Sequence[Column]) -> list[tuple[str, ...]]:
 
 def determines(first: Column, second: Column) -> bool:
     """Whether each level of the first column always has the same level of the second."""
+    if second.number_count > len({*first.level_of.values()}):
+        return False  # as of nearly all numbers that were measured
     second_of: dict[str, str] = {}
     pairs = zip(first.levels, second.levels, strict=True)
     return all(second_of.setdefault(level, other) == other for level, other in pairs)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from gridatlas.model.directions import words
 from gridatlas_import.choose_metric import kind_of_spread, spread_of
@@ -11,6 +12,12 @@ from gridatlas_import.metric import MetricFound
 from gridatlas_import.options import ImportOptions, Role
 from gridatlas_import.search import Facts
 from gridatlas_import.vocabulary import COUNTS
+
+_IN_WORDS = {
+    "sd": r"\bsd\b|\bstd|standard dev",
+    "se": r"\bsem?\b|stderr|standard err",
+    "ci95": "95",
+}
 
 
 def choose_counts(
@@ -60,13 +67,14 @@ def columns_beside(
     roles: dict[str, Role],
     counts: Mapping[str, str],
     asked: ImportOptions,
+    titles: Sequence[str],
 ) -> tuple[str, tuple[str, str]]:
     """The columns that say which runs failed and how values spread; they get their roles."""
     columns, kinds = facts.columns, facts.kinds
     state = next(
         (name for name, kind in kinds.items() if kind.kind == "state" and name not in roles), ""
     )
-    if state and len(columns[state].distinct) > 1:
+    if state and columns[state].level_count > 1:
         roles[state] = Role("state", state, columns[state].summary, "says how runs ended")
     spread = _spread(columns, metric, asked, counts)
     if spread[0] in roles and spread[0] not in (asked.spread, metric):
@@ -75,7 +83,14 @@ def columns_beside(
         why = f"the {spread[1] or 'spread'} of {metric}: its name"
         why = "as asked" if spread[0] == asked.spread else why
         roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
-    return state, spread
+    said = "" if spread[1] or spread[0] != metric else spread_in(titles)
+    return state, (spread[0], said or spread[1])
+
+
+def spread_in(titles: Sequence[str]) -> str:
+    """What titles say that stands after a ±: sd, se or ci95; empty where they don't."""
+    said = " ".join(title.partition("±")[2] for title in titles)
+    return next((kind for kind, words in _IN_WORDS.items() if re.search(words, said, re.I)), "")
 
 
 def _spread(

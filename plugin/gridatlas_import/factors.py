@@ -19,7 +19,7 @@ def why_factor(column: Column, role: str, kind: KindOfColumn, asked: bool) -> st
     """The reason for a column's being an axis or a facet, for people."""
     if asked:
         return "as asked"
-    if len(column.distinct) == 1:
+    if column.level_count == 1:
         return "nothing else varies"
     if kind.why.endswith(" together"):
         return "together they identify a row"
@@ -53,9 +53,9 @@ def _why_not(
         return kind.why
     if any(name in other.split(JOINED) for other in factors):
         return "part of what identifies a row"
-    if kind.kind == "repeat" and len(column.distinct) > 1:
+    if kind.kind == "repeat" and column.level_count > 1:
         return f"nothing is repeated by it; {if_varied}"
-    if len(column.distinct) == 1:
+    if column.level_count == 1:
         return ONE_LEVEL
     if kind.kind in ("metric", "generic", "performance", "outcome"):
         return f"another metric: import it as a study of its own, --metric {shlex.quote(name)}"
@@ -71,7 +71,7 @@ def _why_not(
         return f"perhaps another metric: --metric {shlex.quote(name)}{wide}"
     if follows := [other for other in factors if determines(columns[other], column)]:
         return f"follows from {follows[0]}"
-    if kind.kind == "text" or len(column.distinct) > len(column.texts) / 2:
+    if kind.kind == "text" or column.level_count > len(column.texts) / 2:
         return kind.why if kind.kind == "text" else "differs in nearly each row"
     return f"its name; {if_varied}"
 

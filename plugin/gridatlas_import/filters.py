@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 
 from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
+from gridatlas_import.metric import last_part
 from gridatlas_import.numerals import (
+    THREE,
     DecimalMark,
     decimal_mark,
     is_absent,
@@ -75,15 +78,15 @@ def mark_of(table: RawTable) -> DecimalMark:
     Raises:
         CannotImport: Where the numbers don't tell, or contradict one another.
     """
-    texts: list[str] = []
+    marks: dict[str, str] = {}
     for name in table.columns:
         column = column_of(table, name)
-        numbers = column.counts
-        if not column.is_plain:
-            numbers = Counter(filter(looks_like_number, numbers))
-        if all(is_absent(text) for text in column.counts if text not in numbers):
-            texts += [text for text in numbers if not text.isdecimal()]
-    return decimal_mark(marks_of(texts), semicolons=table.semicolons)
+        numbers = {*filter(looks_like_number, column.odd)}
+        if all(map(is_absent, column.odd - numbers)):
+            pointed = [text for text in column.counts if "." in text and text not in column.odd]
+            first = next(filterfalse(THREE.fullmatch, pointed), "".join(pointed[:1]))
+            marks = marks_of(t for t in column.counts if t == first or t in numbers) | marks
+    return decimal_mark(marks, semicolons=table.semicolons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filter
         if level in levels and len(levels) > 1:
             keep[name] = level
     naming = _naming(table, asked, mark)
-    if naming is not None and naming.name not in keep and len(naming.distinct) > 1:
+    if naming is not None and naming.name not in keep and naming.level_count > 1:
         counted = Counter(naming.levels)
         keep[naming.name] = max(naming.distinct, key=lambda level: counted[level])
     left: list[Reported] = []
@@ -130,7 +133,7 @@ def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filter
         table = table.with_rows([row for row, other in enumerate(column.levels) if other == level])
     called = ""
     if naming is not None:
-        called = keep.get(naming.name) or (naming.distinct[0] if len(naming.distinct) == 1 else "")
+        called = keep.get(naming.name) or (naming.distinct[0] if naming.level_count == 1 else "")
     return Filtered(table, tuple(keep.items()), tuple(left), called)
 
 
@@ -151,14 +154,14 @@ def _naming(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Column 
 
 def _names_metrics(column: Column) -> bool:
     """Whether nearly all texts of a column are names of metrics."""
-    if not 2 <= len(column.distinct) <= 20 or column.filled < len(column.texts):
+    if not 2 <= column.level_count <= 20 or column.filled < len(column.texts):
         return False
     if column.outcome_of is not None:
         return False
     named = [
         level
-        for level in column.distinct
+        for level in map(last_part, column.distinct)
         if kind_of(Column(level, ["0.5", "0.25"], "point")).kind in ("metric", "performance")
         or plain_name(level) in METRICS - GENERIC
     ]
-    return len(named) >= max(2, 0.8 * len(column.distinct))
+    return len(named) >= max(2, 0.8 * column.level_count)

@@ -62,7 +62,13 @@ class KindOfColumn:
 
 def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
     """The kind of each column."""
-    return {name: kind_of(column) for name, column in columns.items()}
+    found = {name: kind_of(column) for name, column in columns.items()}
+    results = {plain_name(name) for name in found if found[name].kind == "generic"}
+    errors = {f"{name}_{word}" for name in results for word in ("error", "err")}
+    for name in found:
+        if plain_name(name) in errors:
+            found[name] = KindOfColumn("spread", "the spread of another column")
+    return found
 
 
 def kind_of(column: Column) -> KindOfColumn:
@@ -87,7 +93,7 @@ def _kind_by_name(column: Column) -> KindOfColumn | None:
         return KindOfColumn("book", "what a program notes about a run")
     if _INDEX.fullmatch(name) and _numbers_rows(column):
         return KindOfColumn("index", "numbers the rows")
-    if column.name.startswith("column_1") and column.as_numbers and len(column.distinct) > 20:
+    if column.name.startswith("column_1") and column.as_numbers and column.level_count > 20:
         return KindOfColumn("index", "numbers the rows, without a name")
     found = _by_rules(column, name) or _by_words(column, name)
     if RATE.search(column.name) and column.is_metric_like and _is_measured(column):
@@ -131,7 +137,7 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and _names_levels(column, name):
             continue
-        recurs = len(column.distinct) * 2 <= column.filled
+        recurs = column.level_count * 2 <= column.filled
         if rule.kind == "book" and name == "id" and recurs and _is_numbering(column):
             return KindOfColumn("repeat", "it numbers what was measured several times")
         if rule.kind == "text" and name in FACTORS and not _has_objects(column):
@@ -151,7 +157,7 @@ def _names_levels(column: Column, name: str) -> bool:
     """Whether texts that are called ids are the levels of something varied: `env_id`."""
     what, _, end = name.rpartition("_")
     of_factor = end == "id" and what in FACTORS and not column.is_metric_like
-    return of_factor and len(column.distinct) * 2 <= len(column.texts)
+    return of_factor and column.level_count * 2 <= len(column.texts)
 
 
 def _is_numbering(column: Column) -> bool:
@@ -190,7 +196,7 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
 
 def _is_measured(column: Column) -> bool:
     """Whether numbers were counted, not set: a setting has few values, each in several rows."""
-    return column.is_metric_like and column.filled > 4 and len(column.distinct) * 2 > column.filled
+    return column.is_metric_like and column.filled > 4 and column.level_count * 2 > column.filled
 
 
 def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:
@@ -251,12 +257,12 @@ def _is_spread(parts: list[str]) -> bool:
 
 
 def _kind_by_values(column: Column) -> KindOfColumn:
-    rows, distinct = len(column.texts), len(column.distinct)
+    rows, distinct = len(column.texts), column.level_count
     blanks = rows - column.filled
     if column.is_metric_like:
         if column.name in ("x", "y"):
             return KindOfColumn("factor", "its name")
-        if blanks or any(map(is_absent, column.counts)):
+        if blanks or any(map(is_absent, column.odd)):
             return KindOfColumn("number", "numbers, and gaps", strong=False)
         most = rows * 3 // 5 if column.look_set else rows // 2
         few = distinct <= max(2, most) and (distinct <= 12 or distinct <= rows // 5)
@@ -284,7 +290,7 @@ def _numbers_rows(column: Column) -> bool:
     return (
         column.as_numbers
         and not column.is_fractional
-        and len(column.distinct) == len(column.texts)
+        and column.level_count == len(column.texts)
         and max(column.values) - min(column.values) <= 4 * len(column.texts)
     )
 

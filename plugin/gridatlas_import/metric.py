@@ -12,6 +12,7 @@ from gridatlas_import.columns import Column
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.quantities import dimension, spelled
 from gridatlas_import.vocabulary import (
+    GENERIC,
     METRICS,
     PROPORTIONS,
     RATE_UNIT,
@@ -165,7 +166,8 @@ def _better(
         return asked, "as asked"
     if higher_in_files is not None:
         return ("higher" if higher_in_files else "lower"), "the files say so"
-    named = direction_of(name, unit)
+    named = direction_of("" if {*words(last_part(name))} <= GENERIC else name, unit)
+    named = named if named[0] else direction_of(name, unit)
     if named[0]:
         return named
     for text in signs:
@@ -193,6 +195,7 @@ def measured_in(title: str) -> str:
             runs[-1].append(word)
         else:
             runs.append([])
+    runs = [run[:-1] if run[-1:] in (["mean"], ["median"]) else run for run in runs]
     found = {" ".join(run) for run in runs if TITLE_WORDS & {*run} or _RATE.search("_".join(run))}
     return found.pop() if len(found) == 1 else ""
 
@@ -207,7 +210,8 @@ def _title(name: str, unit: str) -> str:
     is_unit = UNIT.fullmatch(spelled(name.strip())) is not None or (
         bool(rate_in_name(name)) and len(words(name)) == 3  # nothing but the rate
     )
-    if is_unit or {*words(name)} <= {"value", "speed"}:
+    generic = {*words(last_part(name))} <= {"value", "speed", *(GENERIC if unit else ())}
+    if is_unit or generic:
         better, _ = direction_of("", unit or name)
         if better or is_unit:
             return {"lower": "Time", "higher": "Throughput"}.get(better or "", name)

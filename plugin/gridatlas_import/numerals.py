@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from gridatlas.model.problems import quote
@@ -33,8 +33,10 @@ _COMMA = re.compile(
     rf"[+-]?(?:(?:\d+|\d{{1,3}}(?:\.\d{{3}})+|\d{{1,3}}(?:{_SPACES}\d{{3}})+)(?:,\d*)?|,\d+){_EXPONENT}",
     re.ASCII,
 )
-_PLAIN_LINES = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?\n)*+", re.ASCII)
-_THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+_PLAIN = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern}\n)*+", re.ASCII)
+THREE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+"""Numbers of which nothing tells whether thousands are separated."""
 _MARGIN = re.compile(r"(.+?)(?:±|\+/-|\+-|\\pm)\s*(.+)")
 _ONE = rf"\d[\d.,]*\s*(?:{UNIT.pattern}|%)[*†‡]*"
 _SEVERAL = re.compile(rf"(?!\d+\s?(?:h|m|min)\b){_ONE}(?:\s+{_ONE})+")
@@ -82,13 +84,15 @@ def number_text(text: str, mark: DecimalMark) -> str | None:
     return sign + ("0" + digits if digits.startswith(".") else digits)
 
 
-def are_plain_numbers(texts: Collection[str]) -> bool:
-    """Whether all texts are numbers as programs write them: `-2.5`, `1e-05`.
+def odd_texts(texts: Collection[str]) -> set[str]:
+    """The texts that aren't numbers as programs write them: `-2.5`, `1e-05`.
 
-    What holds of such texts needn't be looked at one by one.
+    What holds of those needn't be looked at one by one; where all are, it is found at once.
     """
     lines = "".join(map("{}\n".format, texts))
-    return lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines) is not None
+    if lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines):
+        return set()
+    return {text for text in texts if not _PLAIN.fullmatch(text)}
 
 
 def looks_like_number(text: str) -> bool:
@@ -114,18 +118,13 @@ def is_several(text: str) -> bool:
     return " " in text and text[:1].isdigit() and _SEVERAL.fullmatch(text) is not None
 
 
-def marks_of(texts: Collection[str]) -> dict[str, str]:
+def marks_of(texts: Iterable[str]) -> dict[str, str]:
     """What numbers say of the decimal mark, with an example each.
 
     `point`, `comma`, or where it may as well separate thousands `point_or_thousands`,
     `comma_or_thousands`.
     """
     found: dict[str, str] = {}
-    if are_plain_numbers(texts):
-        for text in texts:
-            if "." in text:
-                found.setdefault("point_or_thousands" if _THREE.fullmatch(text) else "point", text)
-        return found
     for given in texts:
         text = without_percent(without_margin(given)[0])[0]
         points, commas = text.count("."), text.count(",")
@@ -135,7 +134,7 @@ def marks_of(texts: Collection[str]) -> dict[str, str]:
             kind = "point" if text.rindex(".") > text.rindex(",") else "comma"
         elif points > 1 or commas > 1:
             kind = "point" if commas else "comma"  # only thousands stand more than once
-        elif _THREE.fullmatch(text):
+        elif THREE.fullmatch(text):
             kind = "point_or_thousands" if points else "comma_or_thousands"
         else:
             kind = "point" if points else "comma"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gridatlas.model.directions import words_of
-from gridatlas_import.rows import CannotImport
+from gridatlas_import.rows import CannotImport, unused
 from gridatlas_import.vocabulary import (
     BENCHMARKS,
     FACTORS,
@@ -28,12 +28,10 @@ _EQUALS = re.compile(r"([A-Za-z][\w./]*?)[=:](.+)")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.p]\d+)?(?:e-?\d+)?")
 PART = "part"
 """Name of a part of a name that nothing is known of."""
-_COMMON = words_of(
-    """
+_COMMON = words_of("""
     results result metrics metric samples sample output outputs out eval evaluation evals scores
     score summary final clean log logs run data report preds predictions test benchmark bench all
-    """
-)
+    """)
 """Words at the ends of names that say nothing of a level."""
 
 
@@ -67,9 +65,7 @@ def path_columns(names: Sequence[str]) -> PathColumns:
         texts = [parts[level] for parts in split]
         fallback = "file" if level == depth - 1 else f"folder_{level + 1}"
         for name, values, is_named in text_columns(texts, fallback):
-            called, number = name, 2
-            while called in columns:
-                called, number = f"{name}_{number}", number + 1
+            called = unused(name, columns)
             columns[called] = values
             named |= {called} if is_named else set()
     return PathColumns(columns, frozenset(named))

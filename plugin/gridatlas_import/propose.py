@@ -35,7 +35,7 @@ from gridatlas_import.kinds import KindOfColumn, kinds_of
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
-from gridatlas_import.quantities import dimension, spelled
+from gridatlas_import.quantities import dimension, in_unit_of, spelled
 from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
 from gridatlas_import.search import (
     JOINED,
@@ -145,7 +145,9 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
     about = _about(columns, rows, asked, metric, columns[metric] is not given)
     if table.reading:
         give("reading", table.reading, "whose account it is")
-    notes = [*table.notes]
+    spreads = (column for name, column in columns.items() if facts.kind(name) == "spread")
+    columns |= (converted := in_unit_of(columns[metric], spreads, table.units))
+    notes = [note for note in table.notes if note.partition(": ")[0] not in converted]
     counts = choose_counts(columns, asked, roles, metric, about, notes)
     for kind, name in counts.items():
         give(kind, name, "as asked" if name == asked.counts.get(kind) else "its name")
@@ -153,13 +155,12 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
     taken = tuple({"note"} & columns.keys() - used)
     for name in taken:
         give(name, name, "a column of the data format")
-    settled = {*roles, *asked.repeats} - {ROWS}
-    facts, sets = _factors(replace(facts, used=frozenset(settled)), asked)
-    found = sets[0]
+    settled = frozenset({*roles, *asked.repeats} - {ROWS})
+    facts, (found, *others) = _factors(replace(facts, used=settled), asked)
     x, y, facets = _axes(facts, found, asked, headings, rows)
     factors = (x, *filter(None, (y,)), *facets)
     roles |= _roles_of_factors(facts, found.repeats, (x, y, *facets), asked, headings)
-    state, spread = columns_beside(facts, metric, roles, counts, asked)
+    state, spread = columns_beside(facts, metric, roles, counts, asked, table.titles)
     explain_rest(facts.columns, facts.kinds, roles, factors)
     for name, reason in table.left_out:
         roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
@@ -192,7 +193,7 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
         possible=possible,
         collisions=facts.collisions(factors, found.repeats),
         headings=tuple(headings),
-        points=tuple(map(str, sets[:_TOLD])),
+        points=tuple(map(str, (found, *others)[:_TOLD])),
     )
 
 
@@ -217,7 +218,7 @@ def _looked_at(
             kinds[name] = KindOfColumn("factor", why)
     free = () if asked.x or asked.y or headings else ("x", "y")
     given = (asked.x, asked.y, *headings, *asked.facets)
-    varied = (name for name in free if name in columns and len(columns[name].distinct) > 1)
+    varied = (name for name in free if name in columns and columns[name].level_count > 1)
     fixed = dict.fromkeys(name for name in (*given, *varied) if name and name in columns)
     apart = tuple(filter(None, (table.reading,)))
     return Facts(columns, kinds, table.origins, tuple(fixed), apart=apart), rows, mark
@@ -354,7 +355,7 @@ def _axes(
             name not in ("x", "y"),
             name == "filter" and rows.table.logs is not None,
             not facts.columns[name].as_numbers or facts.kind(name) == "repeat",
-            -len(facts.columns[name].distinct),
+            -facts.columns[name].level_count,
             order.index(name),
         )
     )
@@ -372,7 +373,7 @@ def _axes(
     chosen.sort(
         key=lambda name: (
             not facts.columns[name].as_numbers,
-            -len(facts.columns[name].distinct) if by_size else 0,
+            -facts.columns[name].level_count if by_size else 0,
             order.index(name),
         )
     )
@@ -393,11 +394,11 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
     column = facts.columns[name]
     if asked.x == name:
         return True
-    several = column.as_numbers and len(column.distinct) >= SWEEP_FROM
+    several = column.as_numbers and column.level_count >= SWEEP_FROM
     if facts.collisions((name, *asked.facets), repeats) or not several:
         return False
     first = facts.columns[next(iter(facts.columns))]
-    named = not first.is_metric_like and len(first.distinct) == facts.rows == first.filled
+    named = not first.is_metric_like and first.level_count == facts.rows == first.filled
     digits = [len(value.normalize().as_tuple().digits) for value in column.values]
     measured = sum(number > 2 for number in digits) * 2 > len(digits)
     return not named or (not measured and is_named(plain_name(name), f"{SETTINGS}|{CONDITIONS}"))
@@ -428,7 +429,7 @@ def _constant(facts: Facts, asked: ImportOptions, taken: Sequence[str | None]) -
         name
         for name, column in facts.columns.items()
         if name not in (*taken, *facts.used)
-        and len(column.distinct) == 1
+        and column.level_count == 1
         and (name in ("x", "y") or (asked.keep and ENTITIES_OR_TASKS & set(words(name))))
     ]
 
@@ -455,7 +456,7 @@ def _too_few(facts: Facts, found: Sequence[str], taken: Filtered) -> CannotImpor
         for name, column in facts.columns.items()
         if facts.kind(name) in ("factor", "plain")
         and not column.is_metric_like
-        and len(column.distinct) == facts.rows > 1
+        and column.level_count == facts.rows > 1
         and column.filled == len(column.texts)
     ]
     if rows:

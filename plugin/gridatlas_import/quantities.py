@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
 from statistics import median
 
 from gridatlas.model.problems import join_names
-from gridatlas_import.columns import column_of, plain_name
+from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
 from gridatlas_import.numerals import (
-    are_plain_numbers,
     is_absent,
     looks_like_number,
     number_text,
@@ -24,24 +23,17 @@ from gridatlas_import.numerals import (
 from gridatlas_import.rows import RawTable, Reported
 from gridatlas_import.vocabulary import UNIT
 
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+          "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}  # fmt: skip
+_DIMENSIONS: Mapping[str, Mapping[str, str | int]] = {
+    "time": {"ns": "1e-9", "µs": "1e-6", "ms": "1e-3", "s": 1, "min": 60, "h": 3600},
+    "size": _BYTES,
+    "speed": {f"{unit}/s": size for unit, size in _BYTES.items()},
+    "work": {f"{prefix}FLOPS": 1000**at for at, prefix in enumerate(("", *"kMGTP"))},
+}
 _SIZES: Mapping[str, Mapping[str, Decimal]] = {
-    "time": dict(
-        zip(
-            ("ns", "µs", "ms", "s", "min", "h"),
-            map(Decimal, ("1e-9", "1e-6", "1e-3", "1", "60", "3600")),
-            strict=True,
-        )
-    ),
-    "size": {
-        unit: Decimal(base) ** power
-        for base, units in (
-            (1000, ("B", "kB", "MB", "GB", "TB")),
-            (1024, ("", "KiB", "MiB", "GiB")),
-        )
-        for power, unit in enumerate(units)
-        if unit
-    },
-    "work": {f"{prefix}FLOPS": Decimal(1000) ** at for at, prefix in enumerate(("", *"kMGTP"))},
+    kind: {unit: Decimal(size) for unit, size in sizes.items()}
+    for kind, sizes in _DIMENSIONS.items()
 }
 """Units that are converted into one another, by dimension, with their sizes."""
 _SPELLINGS = {
@@ -51,7 +43,7 @@ _SPELLINGS = {
     "X": "x", "×": "x", "Nanos": "ns", "Micros": "µs", "Millis": "ms", "Seconds": "s", "Bytes": "B",
 }  # fmt: skip
 _FLOPS = re.compile(r"([kMGTP]?)flop(?:s|/s)", re.IGNORECASE)
-_NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?"
+_NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 _QUANTITY = re.compile(
     rf"(?P<about>[~≈∼]?)\s*(?P<number>{_NUMBER})\s*(?P<unit>{UNIT.pattern}|)"
     rf"(?:\s*(?:±|\+/-)\s*(?P<margin>{_NUMBER})\s*(?:{UNIT.pattern}|))?(?P<note>\s*\([^()]*\))?"
@@ -101,17 +93,22 @@ def in_one_unit(table: RawTable) -> RawTable:
     table = _with_own_units(table)
     columns, units, notes = dict(table.columns), dict(table.units), [*table.notes]
     units |= next((units for names, units in SIGNATURES if names <= columns.keys()), {})
+    results = {plain_name(name): name for name in columns}
+    for name, texts in columns.items():
+        result = results.get(plain_name(name).removesuffix("_unit"), name)
+        if result != name and len({*texts}) == 1 and UNIT.fullmatch(texts[0]):
+            units[result] = spelled(texts[0])
     for name, texts in table.columns.items():
-        counts = column_of(table, name).counts
+        column = column_of(table, name)
         named = re.search(rf"(?:^|_){units.get(name, '')}$", name)
         if (
             units.get(name) in _SIZES["time"]
             and not named
-            and all(number_text(text, "point") for text in counts if text)
+            and all(number_text(text, "point") for text in column.odd if text)
         ):
-            found = _scaled(counts, units[name])
+            found = _scaled(column.counts, units[name])
         else:
-            found = _quantities(counts)
+            found = _quantities(column)
         if found is None:
             continue
         new, unit, note = found
@@ -119,6 +116,20 @@ def in_one_unit(table: RawTable) -> RawTable:
         units[name] = unit
         notes += [f"{name}: {note}"] if note else []
     return replace(table, columns=columns, units=units, notes=tuple(notes))
+
+
+def in_unit_of(
+    result: Column, others: Iterable[Column], units: Mapping[str, str]
+) -> dict[str, Column]:
+    """Those of other columns that have another unit of a result's dimension, in its unit."""
+    own, found = units.get(result.name, ""), {}
+    for column in others:
+        given = units.get(column.name, "")
+        if own and given != own and dimension(given) == dimension(own):
+            both = {result.name: result.texts, column.name: column.texts}
+            texts = of_one_unit(both, units)[0][column.name]
+            found[column.name] = replace(column, texts=texts)
+    return found
 
 
 def of_one_unit(
@@ -217,27 +228,26 @@ def _text(value: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _quantities(counts: Counter[str]) -> tuple[dict[str, str], str, str] | None:
+def _quantities(column: Column) -> tuple[dict[str, str], str, str] | None:
     """Each text as a number, the unit of all, and what is to be said; None for other columns."""
-    if not any(map(str.isdigit, "".join(list(counts)[:50]))) or are_plain_numbers(counts):
+    counts = column.counts
+    if not any(map(str.isdigit, "".join(list(counts)[:50]))):
         return None
-    found: dict[str, tuple[Decimal, str, str]] = {}
-    rest: list[str] = []
-    special = False
-    for text in counts:
-        parsed = _quantity(plain(text))
-        if parsed is not None:
-            found[text] = parsed[:3]
-            special = special or bool(parsed[1]) or parsed[3]
-        elif not is_absent(text):
-            rest.append(text)
+    odd = {text: _quantity(plain(text)) for text in column.odd}
+    if not any(parsed and (parsed[1] or parsed[3]) for parsed in odd.values()):
+        return None
+    every = {text: odd[text] if text in odd else _quantity(text) for text in counts}
+    found = {text: parsed[:3] for text, parsed in every.items() if parsed is not None}
+    rest = [text for text, parsed in odd.items() if parsed is None and not is_absent(text)]
     units = Counter(unit for _, unit, _ in found.values() if unit)
     number, others = (sum(counts[text] for text in group) for group in (found, rest))
-    if not special or number < _MOST * (number + others):
+    if number < _MOST * (number + others):
         return None
     kinds = {kind for kind, sizes in _SIZES.items() for unit in units if unit in sizes}
     if len(units) > 1 and (len(kinds) != 1 or any(u not in _SIZES[min(kinds)] for u in units)):
         return None
+    if units and any(map(_TIMES.fullmatch, found)):
+        return None  # of 4k, 64k and 1m the last isn't a minute
     unit = next(iter(units), "")
     if unit in ("B", "M", "h", "min") and len(counts) * 2 < sum(counts.values()):
         return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 from gridatlas.model.limits import NotRead
@@ -193,6 +194,12 @@ def by_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Mapping[s
     """The columns of rows that all have a text for each."""
     texts = zip(*rows, strict=True) if rows else ((),) * len(names)
     return dict(zip(names, texts, strict=True))
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """The name, or the first of `name_2`, `name_3` and so on that isn't taken."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return name if name not in taken else next(n for n in numbered if n not in taken)
 
 
 def unique_names(names: list[str]) -> tuple[tuple[str, ...], list[str]]:

@@ -91,7 +91,7 @@ class Facts:
             ENTITIES & {*words(name)}
             and self.kind(name) in ("factor", "plain", "text")
             and not column.is_metric_like
-            and len(column.distinct) == self.rows
+            and column.level_count == self.rows
             for name, column in self.columns.items()
         )
 
@@ -130,7 +130,7 @@ class Facts:
 
     def density(self, names: Sequence[str]) -> float:
         """The share of all combinations of levels that are there."""
-        every = math.prod(len(self.columns[name].distinct) for name in names)
+        every = math.prod(self.columns[name].level_count for name in names)
         return self.distinct(names) / every if every else 0.0
 
 
@@ -229,10 +229,10 @@ def _attributes(facts: Facts, able: Sequence[str]) -> frozenset[str]:
 
 def _able(facts: Facts, name: str) -> bool:
     column, kind = facts.columns[name], facts.kinds[name]
-    if name in facts.used or len(column.distinct) < 2 or column.filled < len(column.texts):
+    if name in facts.used or column.level_count < 2 or column.filled < len(column.texts):
         return False
     if kind.kind == "factor" and kind.strong:
-        return not (_drawn(column) and len(column.distinct) > facts.rows / 2 > _FEW / 2)
+        return not (_drawn(column) and column.level_count > facts.rows / 2 > _FEW / 2)
     if name not in facts.origins and kind.kind not in ("factor", "plain", "weak", "count"):
         if not (kind.kind == "cost" and {*words(name)} & (SIZES | TIMES)):
             return kind.kind == "repeat" and "run" in words(name)
@@ -240,14 +240,14 @@ def _able(facts: Facts, name: str) -> bool:
             return False
     few = kind.kind == "plain" and (column.look_set or not column.as_numbers)
     most = (_UNIQUE if few and name not in facts.origins else 0.5) * facts.rows
-    return len(column.distinct) <= most or (facts.rows <= _FEW and name not in facts.origins)
+    return column.level_count <= most or (facts.rows <= _FEW and name not in facts.origins)
 
 
 def _drawn(column: Column) -> bool:
     """Whether numbers look drawn at random: most differ, with many digits."""
     return (
         column.as_numbers
-        and len(column.distinct) > max(12, len(column.texts) / 3)
+        and column.level_count > max(12, len(column.texts) / 3)
         and column.decimals > 3
     )
 
@@ -255,7 +255,7 @@ def _drawn(column: Column) -> bool:
 def _rank(facts: Facts, name: str) -> tuple[bool, float, bool, int, int]:
     """Of columns that say the same: the settled, the named, the text, the shorter."""
     column = facts.columns[name]
-    size = sum(map(len, column.distinct)) // max(1, len(column.distinct))
+    size = sum(map(len, column.distinct)) // max(1, column.level_count)
     config = bool(CONFIG_NAMESPACE.fullmatch(name)) + 9 * (name in facts.origins)
     points = config - _points_of(facts, name)[1]
     return name not in facts.fixed, points, column.as_numbers, len(words(name)), size
@@ -342,12 +342,12 @@ def _numbering(facts: Facts) -> list[str]:
         for name in facts.columns
         if facts.kind(name) == "repeat"
         and name not in facts.used
-        and len(facts.columns[name].distinct) > 1
+        and facts.columns[name].level_count > 1
         and not facts.columns[name].is_fractional
     ]
     return sorted(
         found,
-        key=lambda name: (name in facts.origins, len(facts.columns[name].distinct) == facts.rows),
+        key=lambda name: (name in facts.origins, facts.columns[name].level_count == facts.rows),
     )
 
 
@@ -392,7 +392,7 @@ def _with_joined(facts: Facts, able: list[str]) -> tuple[Facts, list[str]]:
         if all(column.as_numbers for column in columns) or {*pair} & {*facts.fixed}:
             continue
         levels = facts.distinct(pair)
-        apart = levels > max(len(column.distinct) for column in columns)
+        apart = levels > max(column.level_count for column in columns)
         if not (_names_entity(*pair) and apart and _FEW < levels < facts.rows):
             continue
         if facts.density(pair) < SPARSE:

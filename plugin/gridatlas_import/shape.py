@@ -95,6 +95,12 @@ class WideForm:
         return sum(self.terms.values())
 
 
+def percentiles(names: Collection[str]) -> list[str]:
+    """Headings that are percentiles of one measurement: `50%`, `95%` and `99%`."""
+    found = [name for name in names if re.fullmatch(r"\d{2,3}(?:\.\d+)?%", name)]
+    return found if "50%" in found and {"95%", "99%"} & {*found} else []
+
+
 def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
     """How a table is read whose headings are levels; None for a table with a row per cell.
 
@@ -102,7 +108,8 @@ def wide_form(table: RawTable, asked: Collection[str] = ()) -> WideForm | None:
         asked: Columns that are something else, because somebody says so.
     """
     for origins in dict.fromkeys((table.origins, ())):  # the rows may be known by where they stand
-        columns = {name: column_of(table, name) for name in table.columns if name not in origins}
+        left = {*origins, *percentiles(table.columns)}
+        columns = {name: column_of(table, name) for name in table.columns if name not in left}
         forms = [*_headed(table, columns, origins)] or [*_guessed(table, columns, origins, asked)]
         best = max(forms, key=lambda form: form.score, default=None)
         if best is not None and best.score >= POSSIBLE:
@@ -171,7 +178,7 @@ def _guessed(
         yield from _of_texts(why, group, metric, able, columns, kinds, origins)
     first, *rest = able
     rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
-    numbered = rows.is_metric_like and len(rows.distinct) == len(rows.texts) >= 3
+    numbered = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
     numbered = numbered and all_able and all(able[name].is_fractional for name in rest)
     if numbered and _alike([able[name] for name in rest]):
         # It can as well be a number and several metrics without known names.
@@ -251,7 +258,7 @@ def _holds_numbers(column: Column) -> bool:
 
 
 def _may_be_level(column: Column, kind: str) -> bool:
-    numbers = sum(column.counts[t] for t, number in column.number_of.items() if number is not None)
+    numbers = len(column.texts) - column.gaps
     if not column.is_metric_like or len(column.name) == 1 or numbers * 4 < len(column.texts):
         return False
     if kind == "factor" and column.is_fractional and column.number_count * 2 > numbers:
@@ -420,7 +427,7 @@ def labels_of(
         return alone[:1]
     chosen: list[str] = []
     for name in (*texts, *(settings if benchmarks or texts else ())):
-        if len(columns[name].distinct) > 1:
+        if columns[name].level_count > 1:
             chosen.append(name)
         if chosen and _tell_apart(columns, chosen):
             return chosen

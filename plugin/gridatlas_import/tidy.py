@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from gridatlas.model.problems import quote
-from gridatlas_import.columns import column_of, kind_of_count, plain_name
+from gridatlas_import.columns import Column, column_of, kind_of_count, plain_name
 from gridatlas_import.kinds import kinds_of
 from gridatlas_import.markup import without_tags
 from gridatlas_import.numerals import is_absent
@@ -16,7 +16,7 @@ from gridatlas_import.quantities import holds_number, in_one_unit
 from gridatlas_import.rows import RawTable, Reported, unique_names
 
 _SUM = re.compile(
-    r"\W*(?:\w+[ -]){0,2}(?:average|avg\.?|mean|geomean|total|overall|mittelwert|summe)"
+    r"\W*(?:\w+[ -]){0,2}(?:average|avg\.?|mean|geomean|total|overall|aggregated?|mittelwert|summe)"
     r"(?:\W*\((?:.*)\))?(?: (?:score|rank|accuracy|perf\w*|of .*|over .*|all))?\W*",
     re.IGNORECASE,
 )
@@ -38,10 +38,7 @@ def tidied(table: RawTable) -> RawTable:
     names = dict(
         zip(table.columns, unique_names([*map(without_tags, table.columns)])[0], strict=True)
     )
-    columns = {
-        names[name]: texts if column_of(table, name).is_plain else _without_tags(texts)
-        for name, texts in table.columns.items()
-    }
+    columns = {names[name]: _without_tags(column_of(table, name)) for name in table.columns}
     headings = {names[name]: levels for name, levels in table.headings.items()}
     origins = tuple(names[name] for name in table.origins)
     table = replace(table, headings=headings, origins=origins)
@@ -71,10 +68,9 @@ def _share(successes: str, n: str) -> str:
     return f"{Decimal(successes) / Decimal(n):.6f}".rstrip("0").rstrip(".")
 
 
-def _without_tags(texts: Sequence[str]) -> Sequence[str]:
-    distinct = {*texts}
-    changed = {text: new for text in distinct if (new := without_tags(text)) != text}
-    return [changed.get(text, text) for text in texts] if changed else texts
+def _without_tags(column: Column) -> Sequence[str]:
+    changed = {text: new for text in column.odd if (new := without_tags(text)) != text}
+    return [changed.get(text, text) for text in column.texts] if changed else column.texts
 
 
 def labels(table: RawTable) -> list[str]:

@@ -13,7 +13,7 @@ from gridatlas_import.markup import without_latex
 from gridatlas_import.metric import unit_in_name
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.quantities import of_one_unit
-from gridatlas_import.rows import CannotImport, RawTable
+from gridatlas_import.rows import CannotImport, RawTable, unused
 from gridatlas_import.shape import WideForm, setting_of, wide_form
 from gridatlas_import.tidy import labels
 from gridatlas_import.vocabulary import BENCHMARKS, REPEATS
@@ -96,7 +96,7 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
             columns[name] = [table.headings[level][at] for level in levels] * number
     else:
         columns[called] = texts * number
-    values = VALUE if VALUE not in columns else f"{VALUE}_2"
+    values = unused(VALUE, columns)
     units = {level: table.units.get(level) or unit_in_name(level)[1] for level in levels}
     found, unit = of_one_unit({level: table.columns[level] for level in levels}, units)
     cells = zip(*found.values(), strict=True)

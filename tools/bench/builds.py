@@ -58,7 +58,10 @@ IMPORTS: Mapping[str, tuple[str, Callable[[Path], None]]] = {
         ("Tidy CSV", "tidy.csv", imports.tidy),
         ("JSON lines", "lines.jsonl", imports.lines),
     )
-} | {"Wide CSV, 200,000 cells": ("wide.csv", imports.wide(200_000))}
+} | {
+    "CSV of full floats, 200,000 rows": ("full.csv", imports.tidy(200_000, full=True)),
+    "Wide CSV, 200,000 cells": ("wide.csv", imports.wide(200_000)),
+}
 READ = {
     ".csv": "import sys, pandas; pandas.read_csv(sys.argv[1])",
     ".jsonl": "import sys, pandas; pandas.read_json(sys.argv[1], lines=True)",

@@ -7,47 +7,50 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+NAMES = ("model", "lr", "batch", "seed", "accuracy")
 REPEATS = 5
 COLUMNS = 100
 """Repeats of a cell in a tidy table, and levels of x in a wide one."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples fill the range from 0 to 1 evenly."""
 
 
-def tidy(rows: int) -> Callable[[Path], None]:
-    """A row per cell and repeat: three factors, a seed, the metric."""
+def tidy(rows: int, *, full: bool = False) -> Callable[[Path], None]:
+    """A row per cell and repeat: three factors, a seed, the metric.
 
-    def write(file: Path) -> None:
-        with open(file, "w", encoding="utf-8", newline="") as text:
-            writer = csv.writer(text)
-            writer.writerow(("model", "lr", "batch", "seed", "accuracy"))
-            writer.writerows(_rows(rows))
-
-    return write
+    Args:
+        full: Whether values are shares in all their digits, of which no two are alike.
+    """
+    own = ((*row[:-1], at * _GOLDEN % 1) if full else row for at, row in enumerate(_rows(rows)))
+    return _csv(NAMES, own)
 
 
 def lines(rows: int) -> Callable[[Path], None]:
     """The same, an object of JSON per line."""
 
     def write(file: Path) -> None:
-        names = ("model", "lr", "batch", "seed", "accuracy")
-        with open(file, "w", encoding="utf-8") as text:
-            for row in _rows(rows):
-                text.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
+        objects = (dict(zip(NAMES, row, strict=True)) for row in _rows(rows))
+        file.write_text("".join(json.dumps(each) + "\n" for each in objects), encoding="utf-8")
 
     return write
 
 
 def wide(cells: int) -> Callable[[Path], None]:
     """A row per level of y, a column per level of x."""
+    rows = range(cells // COLUMNS)
+    own = ((row, *(_value(row, at, 0) for at in range(COLUMNS))) for row in rows)
+    return _csv(("depth", *(at / 10 for at in range(1, COLUMNS + 1))), own)
+
+
+def _csv(names: Sequence[object], rows: Iterable[Sequence[object]]) -> Callable[[Path], None]:
+    """Writes a header and rows, once."""
 
     def write(file: Path) -> None:
         with open(file, "w", encoding="utf-8", newline="") as text:
-            writer = csv.writer(text)
-            writer.writerow(("depth", *(at / 10 for at in range(1, COLUMNS + 1))))
-            for row in range(cells // COLUMNS):
-                writer.writerow((row, *(_value(row, at, 0) for at in range(COLUMNS))))
+            csv.writer(text).writerows([names, *rows])
 
     return write
 

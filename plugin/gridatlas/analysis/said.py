@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Literal
 
 import numpy as np
@@ -243,9 +243,8 @@ def would_show(question: Question, at: int) -> str:
     estimate, error = abs(float(tests.estimate[at])), float(tests.error[at])
     if not estimate > 0:
         return ""
-    for count in range(units + 1, 10 * units + 100):
-        df = float(tests.df[at]) * (count - 1) / (units - 1)
-        needed = contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)
-        if needed * error * sqrt(units / count) <= estimate:
-            return f"about {count} {noun}"
-    return ""
+    counts = np.arange(units + 1, 10 * units + 100)
+    df = float(tests.df[at]) * (counts - 1) / (units - 1)
+    needed = contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)
+    enough = counts[needed * error * np.sqrt(units / counts) <= estimate]
+    return f"about {enough[0]} {noun}" if len(enough) else ""

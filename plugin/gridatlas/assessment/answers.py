@@ -88,7 +88,9 @@ def _made_by() -> str:
     return "\n".join([*libraries, code_digest(*rooms, *modules)])
 
 
-def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str, Answer]:
+def answers_of(
+    results: Results, checks: Iterable[CheckResult] = (), *, levels: bool = True
+) -> dict[str, Answer]:
     """The answers of all pages of a study.
 
     What is asserted holds under every reading that may be right.
@@ -97,6 +99,7 @@ def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str
         results: Whose shown values are asked.
         checks: What was found in each reading; one that fails where the shown one passes counts for
             nothing.
+        levels: Whether levels of facets have pages; else the study's own answer is all.
 
     Returns:
         By the page's path below the study's: empty for the study itself, `model` for the levels of
@@ -105,20 +108,15 @@ def answers_of(results: Results, checks: Iterable[CheckResult] = ()) -> dict[str
     """
     others = other_readings(results, checks)
     under = {
-        other.reading.label: _of_pages(with_reading(results, other.reading))
+        other.reading.label: _of_pages(with_reading(results, other.reading), levels=levels)
         for other in others
         if other.is_rival
     }
-    found = settled(_of_pages(results), under)
-    return {
-        page: replace(
-            answer,
-            evidence=(
-                *answer.evidence, *in_dispute(results, page), *notes(results.study, others, page)
-            ),
-        )
-        for page, answer in found.items()
-    }  # fmt: skip
+    found = settled(_of_pages(results, levels=levels), under)
+    for page, given in found.items():
+        more = (*in_dispute(results, page), *notes(results.study, others, page))
+        found[page] = replace(given, evidence=(*given.evidence, *more))
+    return found
 
 
 def in_dispute(results: Results, page: str) -> Iterator[str]:
@@ -158,15 +156,15 @@ def _extreme(study: Study, extreme: Extreme) -> str:
     return f"{value} at {listed([*where])}"
 
 
-def _of_pages(results: Results) -> dict[str, Answer]:
-    study = results.study
+def _of_pages(results: Results, *, levels: bool) -> dict[str, Answer]:
+    facets = results.study.facets if levels else ()
     prepared = _prepared(results)
     if prepared is None:
         return {"": _too_large(results)}
-    by_level = analyse(prepared, [facet.id for facet in study.facets])
+    by_level = analyse(prepared, [facet.id for facet in facets])
     front = with_needed(prepared, by_level[None])
     found = {"": front}
-    for facet in study.facets:
+    for facet in facets:
         found[facet.id] = front
         places = _places(prepared, facet)
         for level in facet.levels:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gridatlas.analysis.said import Answer
 from gridatlas.assessment.agreement import ReadingAgreement, compare
-from gridatlas.assessment.answers import grid_answers, page_answers, supported
+from gridatlas.assessment.answers import answers_of, grid_answers, page_answers, supported
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.observations import works_in_logs
 from gridatlas.assessment.reruns import Reproduction, Rerun, reproduction
@@ -76,6 +76,11 @@ class Assessment:
         return page_answers(self.shown.results, self.checks, self.cache, self.digest)
 
     @cached_property
+    def front(self) -> Answer:
+        """What its own page leads with; those of its levels aren't asked for it."""
+        return answers_of(self.results, self.checks.results, levels=False)[""]
+
+    @cached_property
     def others(self) -> tuple[OtherReading, ...]:
         """Its readings that give another value than is shown somewhere."""
         return tuple(other_readings(self.results, self.checks.results))
@@ -136,7 +141,7 @@ class Assessments(Mapping[str, Assessment]):
             yield (
                 f"{study_id}: {many(len(grids), 'grid')}, {many(values, 'value')}, "
                 f"{many(len(assessment.study.readings), 'reading')}; "
-                f"{supported(assessment.answers[''])}"
+                f"{supported(assessment.front)}"
             )
 
     def __getitem__(self, study_id: str) -> Assessment:

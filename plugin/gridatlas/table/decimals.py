@@ -6,8 +6,7 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ MOST_PLACES = 100
 LARGEST = 1e300
 FEW = 1_000
 """Numbers up to which they are sooner compared one by one."""
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _TENS = np.array([float(10**power) for power in range(19)])
 """Powers of ten that are floats, and whole numbers of 64 bits."""
 _print = "%.*f".__mod__
@@ -163,7 +163,7 @@ class Decimals:
         most, places = self.most_places, np.maximum(self.places, 0)
         largest = np.nanmax(np.abs(self.floats), initial=0)
         if self.odd is not None or most >= len(_TENS) or largest * 10.0**most >= 2.0**62:
-            return [int(Fraction(number or 0) * 10**most) for number in self], most
+            return [int(number.scaleb(most, _EXACT)) if number else 0 for number in self], most
         floats, tens = np.nan_to_num(self.floats), _TENS[places]
         product = floats * tens
         own = np.rint(product)

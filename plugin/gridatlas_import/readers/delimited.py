@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from operator import itemgetter
 
 from gridatlas.data.tables import CsvError, clean_cell, clean_column, split_csv
@@ -22,6 +24,8 @@ from gridatlas_import.readers.latex import is_latex
 from gridatlas_import.rows import CannotImport, RawTable, Reported, by_columns, unique_names
 
 ENDINGS = (".csv", ".tsv", ".txt")
+_FIRST, _BEGINNING = 50, 2**16
+"""Rows by which separators are told, and letters in which they mostly stand."""
 _COMMENTS = ("#", "%", "//")
 _SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
@@ -165,20 +169,23 @@ def _is_number(text: str) -> bool:
     return re.fullmatch(r"[+-]?\d+([.,]\d+)?", text) is not None
 
 
+def _widths(text: str, separator: str) -> list[int]:
+    """How many values the first rows have that aren't blank; of one more than is looked at."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    widths: list[int] = []
+    with contextlib.suppress(csv.Error):
+        widths.extend(islice((len(values) for values in reader if any(values)), _FIRST + 1))
+    return widths
+
+
 def _separator(text: str) -> str:
     """The separator that splits the first lines into the same number of columns, two or more."""
     best, most = ",", (0.0, 0)
     for separator in _SEPARATORS:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        widths = []
-        try:
-            for values in reader:
-                if any(values):
-                    widths.append(len(values))
-                if len(widths) >= 50:
-                    break
-        except csv.Error:
-            pass
+        widths = _widths(text[:_BEGINNING], separator)
+        if len(text) > _BEGINNING and len(widths) <= _FIRST:
+            widths = _widths(text, separator)
+        widths = widths[:_FIRST]
         if not widths:
             continue
         usual, times = Counter(widths).most_common(1)[0]

@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from gridatlas.cli.main import main
+from gridatlas_import.counts import spread_in
 from gridatlas_import.frames import table_of_frame
 from gridatlas_import.markup import without_marks, without_tags
 from gridatlas_import.quantities import holds_number, spelled
@@ -176,6 +177,25 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("speeds.md", VARIANTS,
          {"x": "columns", "y": "Crate", "columns": ["Write", "Read", "Peek"], "unit": "µs",
           "better": "lower", "name": "Time"}),
+        ("disk.csv", "rw,bs,depth,iops\n" + "".join(
+            f"{rw},{bs},{depth},{at}{depth}07\n" for rw in ("read", "write")
+            for at, bs in enumerate(("4k", "64k", "1m"), 1) for depth in (1, 8)),
+         {"metric": "iops", "better": "higher", "cells": 12}),
+        ("lexers.md", "| Library | 1 thread | 4 threads |\n|-|-|-|\n"
+         "| one | 812 MB/s | 3.1 GB/s |\n| two | 640 MB/s | 2.4 GB/s |\n"
+         "| x | 210 MB/s | 0.8 GB/s |\n",
+         {"columns": ["1 thread", "4 threads"], "unit": "MB/s", "better": "higher", "cells": 6}),
+        ("jmh.json", json.dumps([
+            {"benchmark": f"org.acme.MapBench.{what}", "params": {"impl": impl, "size": size},
+             "primaryMetric": {"score": at + size / 7, "scoreError": 0.5 + at / 8,
+                               "scoreUnit": "ns/op"}}
+            for at, what in enumerate(("get", "put")) for impl in "ab" for size in (10, 1000)]),
+         {"metric": "primaryMetric.score", "only": {}, "unit": "ns/op", "better": "lower",
+          "name": "Time"}),
+        ("trials.csv", "params_lr,params_depth,value\n" + "".join(
+            f"{lr},{depth},0.{depth}{at}37\n" for at, lr in enumerate((0.1, 0.01))
+            for depth in (2, 4, 6)),
+         {"labels": {"params_lr": "Learning rate", "params_depth": "depth"}}),
         ("tree.json", TREE,
          {"x": "sets", "y": "crates", "facets": ["benches"], "metric": "primary", "unit": "ns",
           "better": "lower", "cells": 6}),
@@ -329,6 +349,7 @@ def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
 def test_units_have_one_spelling(given: str, expected: str) -> None:
     assert spelled(given) == expected
     assert holds_number(f"3.5 {given}")
+    assert not holds_number(f"3.5e{'9' * 40} {given}")
 
 
 @pytest.mark.parametrize(
@@ -427,3 +448,35 @@ def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) 
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     assert "mbpp plus" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
+
+
+def test_a_spread_has_the_unit_of_its_result(tmp_path: Path) -> None:
+    runs = [
+        {"command": f"{tool} -j{threads}", "mean": 4.5 / threads, "stddev": 0.0125 * threads,
+         "median": 4.25 / threads, "user": 4.0, "system": 0.25,
+         "parameters": {"tool": tool, "threads": threads}}
+        for tool in ("one", "two") for threads in (1, 2, 4)
+    ]  # fmt: skip
+    answer = proposed(tmp_path, "bench.json", json.dumps({"results": runs}))
+    assert (answer["unit"], answer["name"], answer["spread"]) == ("s", "Time", ["stddev"])
+    command = ["import", str(tmp_path / "bench.json"), "--yes", "--data", str(tmp_path / "data")]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    rows = (tmp_path / "data/bench/cells.csv").read_text().splitlines()
+    assert [row.split(",")[2:4] for row in rows] == [
+        ["mean", "spread"], *[["4.5", "0.0125"], ["2.25", "0.025"], ["1.125", "0.05"]] * 2
+    ]  # fmt: skip
+
+
+def test_percentiles_of_one_measurement_are_no_levels(tmp_path: Path) -> None:
+    lines = [f"/{page},{at}00,{at}0,{at + 1}0,{at + 3}0" for at, page in enumerate("abc", 1)]
+    text = "\n".join(["Name,Requests,50%,95%,99%", *lines, "Aggregated,600,20,30,50"])
+    assert "only one factor varies, Name" in proposed(tmp_path, "load.csv", text)["refused"]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [("standard deviation over 5 seeds", "sd"), ("SEM", "se"),
+     ("standard error", "se"), ("95 % interval", "ci95"), ("half of the range", "")],
+)  # fmt: skip
+def test_a_caption_says_what_stands_after_a_sign(words: str, kind: str) -> None:
+    assert spread_in([f"BLEU (mean ± {words})", "paper"]) == kind
