@@ -192,12 +192,10 @@ def names() -> str:
 
 
 def problems() -> str:
-    """The kinds of problems, also those that are findings."""
-    abouts = {name: kind.about for name, kind in KINDS.items()}
-    for name, check in all_checks().items():
-        first = check.says.partition(". ")[0].removesuffix(".")
-        abouts[name] = f"{first} (a finding)."
-    return "\n".join(f"- `{name}`: {about}" for name, about in sorted(abouts.items()))
+    """The kinds of problems; those that are findings by name, as `checks` says what they are."""
+    lines = [f"- `{name}`: {kind.about}" for name, kind in sorted(KINDS.items())]
+    findings = ", ".join(f"`{name}`" for name in sorted(all_checks()))
+    return "\n".join([*lines, f"- Findings of [checks](trust.md#checks): {findings}."])
 
 
 def checks() -> str:
