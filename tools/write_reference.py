@@ -169,7 +169,7 @@ def command(name: str = "") -> str:
     )
     text = "\n".join(line.rstrip() for line in found.get_help(context).splitlines())
     if not name:
-        text = text.partition("\n\nOptions:")[0]
+        text = text.partition("\n\n  Examples:")[0]
     else:
         text = re.sub(r"\n  Exit status: (?:.+\n)+", "", text)
         text = re.sub(r"\n  -h, --help +Show this message and exit\.$", "", text)
