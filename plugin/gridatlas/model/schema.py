@@ -454,9 +454,8 @@ class StudyFile(Entry):
     y: Name | None = None
     """The column of the vertical axis; the default is [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
-    """The columns of other varied quantities. Names are ids, and not `cells.csv`, `changes`,
-    `checks`, `croissant.json`, `data.zip`, `history`, `reproduction`, `index.html`, `index.md` or
-    `readme.md`.
+    """The columns of other varied quantities. Not names of pages and files, such as
+    `checks` or `history`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""
