@@ -151,7 +151,7 @@ def limits() -> str:
     """How large input may be: each limit with its default."""
     texts = attribute_docstrings(Limits)
     return "\n".join(
-        f"- `{name}`: default {number:,}. {texts[name]}"
+        f"- `{name}`: {number:,}. {texts[name]}"
         for name, number in asdict(Limits()).items()
     )
 
