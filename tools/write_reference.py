@@ -207,9 +207,9 @@ def checks() -> str:
 
 
 SIMULATED = {
-    "-n 200": "studies of 55 kinds in which nothing differs",
-    "--random -n 3000": "studies of random designs in which nothing differs",
-    "--random --planted -n 3000": "studies of random designs with effects",
+    "-n 200": "55 kinds, nothing differs",
+    "--random -n 3000": "random designs, nothing differs",
+    "--random --planted -n 3000": "random designs, with effects",
 }
 """The tables of `simulate_answers.py` by their options, and what was drawn."""
 
@@ -217,7 +217,7 @@ SIMULATED = {
 def rates() -> str:
     """How often answers were wrong in simulations, from the tables that these wrote."""
     page = (DOCS.parent / "benchmarks" / "answers.md").read_text("utf-8")
-    lines = ["| Simulated | Number | False front page | Without *likely* | False on any page |"]
+    lines = ["| Simulated studies | Number | False front page | Without *likely* | False on any page |"]
     lines.append("|---|---:|---:|---:|---:|")
     for options, drawn in SIMULATED.items():
         table = page.partition(f"<!-- {options} -->")[2].partition("<!-- end -->")[0]

@@ -416,9 +416,8 @@ class ReproduceEntry(Entry):
     range. Without it, no cell agrees.
     """
     settings: dict[str, Setting] = Field(default_factory=dict)
-    """The settings that a run must have; other runs are a problem. `sampling.top_k` is a part of a
-    setting, `model.id` and `data.id` say what ran: `model.id: {model: {small: org/small-1b}}`
-    is a value by the level of a factor.
+    """What a run must have, such as `sampling.top_k`, `model.id` and `data.id`. A value by the level
+    of a factor is `model.id: {model: {small: org/small-1b}}`.
     """
     deviations: dict[str, Text] = Field(default_factory=dict)
     """In what the script isn't as published, by names of yours."""
