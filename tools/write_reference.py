@@ -151,8 +151,7 @@ def limits() -> str:
     """How large input may be: each limit with its default."""
     texts = attribute_docstrings(Limits)
     return "\n".join(
-        f"- `{name}`: {number:,}. {texts[name]}"
-        for name, number in asdict(Limits()).items()
+        f"- `{name}`: {number:,}. {texts[name]}" for name, number in asdict(Limits()).items()
     )
 
 
@@ -217,7 +216,7 @@ SIMULATED = {
 def rates() -> str:
     """How often answers were wrong in simulations, from the tables that these wrote."""
     page = (DOCS.parent / "benchmarks" / "answers.md").read_text("utf-8")
-    lines = ["| Simulated studies | Number | False front page | Without *likely* | False on any page |"]
+    lines = ["| Studies | Number | False front page | Without *likely* | False on any page |"]
     lines.append("|---|---:|---:|---:|---:|")
     for options, drawn in SIMULATED.items():
         table = page.partition(f"<!-- {options} -->")[2].partition("<!-- end -->")[0]
