@@ -416,8 +416,8 @@ class ReproduceEntry(Entry):
     range. Without it, no cell agrees.
     """
     settings: dict[str, Setting] = Field(default_factory=dict)
-    """What a run must have, such as `sampling.top_k`, `model.id` and `data.id`. A value by the level
-    of a factor is `model.id: {model: {small: org/small-1b}}`.
+    """What a run must have, such as `sampling.top_k`, `model.id` and `data.id`. By the level of a
+    factor, it is `model.id: {model: {small: org/small-1b}}`.
     """
     deviations: dict[str, Text] = Field(default_factory=dict)
     """In what the script isn't as published, by names of yours."""
