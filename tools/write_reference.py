@@ -151,8 +151,7 @@ def limits() -> str:
     """How large input may be: each limit with its default."""
     texts = attribute_docstrings(Limits)
     return "\n".join(
-        f"- `{name}`: default {number:,}. {texts[name]}"
-        for name, number in asdict(Limits()).items()
+        f"- `{name}`: {number:,}. {texts[name]}" for name, number in asdict(Limits()).items()
     )
 
 
@@ -169,7 +168,7 @@ def command(name: str = "") -> str:
     )
     text = "\n".join(line.rstrip() for line in found.get_help(context).splitlines())
     if not name:
-        text = text.partition("\n\nOptions:")[0]
+        text = text.partition("\n\n  Examples:")[0]
     else:
         text = re.sub(r"\n  Exit status: (?:.+\n)+", "", text)
         text = re.sub(r"\n  -h, --help +Show this message and exit\.$", "", text)
@@ -192,12 +191,10 @@ def names() -> str:
 
 
 def problems() -> str:
-    """The kinds of problems, also those that are findings."""
-    abouts = {name: kind.about for name, kind in KINDS.items()}
-    for name, check in all_checks().items():
-        first = check.says.partition(". ")[0].removesuffix(".")
-        abouts[name] = f"{first} (a finding)."
-    return "\n".join(f"- `{name}`: {about}" for name, about in sorted(abouts.items()))
+    """The kinds of problems; those that are findings by name, as `checks` says what they are."""
+    lines = [f"- `{name}`: {kind.about}" for name, kind in sorted(KINDS.items())]
+    findings = ", ".join(f"`{name}`" for name in sorted(all_checks()))
+    return "\n".join([*lines, f"- Findings of [checks](trust.md#checks): {findings}."])
 
 
 def checks() -> str:
@@ -209,9 +206,9 @@ def checks() -> str:
 
 
 SIMULATED = {
-    "-n 200": "studies of 55 kinds in which nothing differs",
-    "--random -n 3000": "studies of random designs in which nothing differs",
-    "--random --planted -n 3000": "studies of random designs with effects",
+    "-n 200": "55 kinds, nothing differs",
+    "--random -n 3000": "random designs, nothing differs",
+    "--random --planted -n 3000": "random designs, with effects",
 }
 """The tables of `simulate_answers.py` by their options, and what was drawn."""
 
@@ -219,7 +216,7 @@ SIMULATED = {
 def rates() -> str:
     """How often answers were wrong in simulations, from the tables that these wrote."""
     page = (DOCS.parent / "benchmarks" / "answers.md").read_text("utf-8")
-    lines = ["| Simulated | Number | False front page | Without *likely* | False on any page |"]
+    lines = ["| Studies | Number | False front page | Without *likely* | False on any page |"]
     lines.append("|---|---:|---:|---:|---:|")
     for options, drawn in SIMULATED.items():
         table = page.partition(f"<!-- {options} -->")[2].partition("<!-- end -->")[0]

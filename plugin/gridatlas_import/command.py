@@ -194,8 +194,8 @@ def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
 
     FILE is a CSV, TSV, JSON, JSON lines, Parquet, Excel, Markdown, HTML or LaTeX table, a log of
     Inspect, a result file of lm-evaluation-harness, MTEB or Every Eval Ever, or a folder of such
-    files, of a sweep, or of JSON files with one cell each. The import proposes the role of each
-    column and asks; options settle their parts. With --x, --y and --metric, it asks nothing.
+    files, of a sweep, or of JSON files with one cell each. With --x, --y and --metric, the import
+    asks nothing.
 
     \b
     Exit status: 0 written, with findings too, or a proposal only shown, 1 the data can't be

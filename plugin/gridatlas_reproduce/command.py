@@ -31,8 +31,7 @@ def collect(
 
     RUN is the folder of a run, the --out of an evaluation script. Several may be parts of one run.
     Writes complete cells to DATA/<study>/<reading>.csv, next to rows of other runs, and the records
-    to runs/<run>.json and runs/<run>.outcomes.json. Lists incomplete cells, and prints the lines
-    that study.yml lacks.
+    to runs/. Lists incomplete cells, and prints the lines that study.yml lacks.
 
     \b
     Exit status: 0 fine, 1 records and study don't match, 2 wrong usage.

@@ -44,8 +44,8 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
 )
 @format_option(
     ["markdown", "json", "html", "svg"],
-    "markdown for a comment, json for programs, html for a single page, svg for the differences "
-    "of the grid that changed most.",
+    "markdown for a comment, json for programs, html for a page, svg for the grid that changed "
+    "most.",
 )
 @click.option(
     "--out",
@@ -56,8 +56,8 @@ def _web_address(_: click.Context, __: click.Parameter, value: str) -> str:
     "--fail-on",
     metavar="KINDS",
     callback=_kinds,
-    help="Exit with 1 only for these kinds of changes, with commas between them: problems, checks, "
-    "answers, meaning, removed, claims; or all.",
+    help="Exit with 1 only for these kinds, joined by commas: problems, checks, answers, meaning, "
+    "removed, claims; or all.",
 )
 @limit_option
 @click.option("--url", default="", callback=_web_address, help="Address of the site to link to.")
@@ -72,8 +72,8 @@ def diff(
 ) -> None:
     """Show what changed in the results between BASE and HEAD.
 
-    BASE and HEAD are folders of studies, or git revisions, which are read without a checkout. If
-    both exist, the folder is used. A BASE without studies is empty: all results are new.
+    BASE and HEAD are folders of studies, or else git revisions, read without a checkout. With a
+    BASE without studies, all results are new.
 
     \b
     Exit status: 0 no change, 1 changes, 2 BASE or HEAD can't be read. With --fail-on, 1 only for

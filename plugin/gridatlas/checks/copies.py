@@ -29,9 +29,8 @@ Place = tuple[Levels, Point]
 @check(
     kind=KIND,
     title="Replicates that are copies",
-    says="A replicate, such as a seed, that equals another one in all cells, or repeats that are "
-    "all equal. At least 8 cells with 5 different values tell (12 for shares of trials). The seed "
-    "may have been ignored.",
+    says="A replicate, such as a seed, that equals another one in all cells, or equal repeats. At "
+    "least 8 cells with 5 different values tell (12 for shares of trials).",
     passing="replicates that differ, as their luck does",
     order=55,
     fix="check whether the seed was used, and whether a table was copied",

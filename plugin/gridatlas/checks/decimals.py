@@ -60,9 +60,8 @@ class _Printed:
     kind="decimals",
     title="Number of decimals",
     says="A value with more or fewer decimals than the rest. Certain that it differs, not that it "
-    "is wrong. Only values that a person types or a figure prints are judged. Those of a program "
-    "have more than 6 digits, or none ends in 0. Where all have the same number of digits, it is a "
-    "note.",
+    "is wrong. Not for a program's values: more than 6 digits, or none ends in 0. A note where all "
+    "have as many digits.",
     passing="as many decimals as in the rest of the reading",
     order=60,
 )

@@ -24,8 +24,7 @@ class Check:
     Attributes:
         kind: Stable name, which `accepted` in `study.yml` uses.
         title: Its heading on pages.
-        says: What a finding is, and how sure, for the documents; the first sentence alone is
-            what the kind of problem is.
+        says: What a finding is, and how sure, for the documents.
         passing: What would have been right.
         fix: What to do about it, where it isn't accepted.
         order: Its place among all.

@@ -211,8 +211,7 @@ def rows(view: ReadingView) -> list[CheckResult]:
 @check(
     kind="repeated-column",
     title="Repeated columns",
-    says="Two equal columns of a grid. The result has the highest chance of this for values in "
-    "random order.",
+    says="Two equal columns of a grid. The result has the same chance.",
     passing="columns that differ",
     order=40,
 )

@@ -30,8 +30,7 @@ CARRIED_ON = (
 @check(
     kind="constant-run",
     title="Runs of one value",
-    says="One value in many neighbouring cells. Its chance comes from how often other neighbours "
-    "are equal.",
+    says="One value in many neighbouring cells. Its chance is from the other neighbours.",
     passing="neighbours that differ as often as elsewhere in the grid",
     order=50,
 )

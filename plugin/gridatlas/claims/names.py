@@ -38,12 +38,12 @@ BEFORE_DOT: Mapping[type, str] = {
     Extreme: ".best or .worst",
 }
 MEANINGS: Mapping[str, str] = {
-    "best": "the best cells, all ties included, by the metric's `better`",
-    "worst": "the worst cells, all ties included, by the metric's `better`",
+    "best": "the best cells, ties included",
+    "worst": "the worst cells, ties included",
     "mean": "the mean of the values",
     "min": "the lowest value",
     "max": "the highest value",
-    "spread": "the highest value minus the lowest, in the metric's unit",
+    "spread": "the highest value minus the lowest",
     "all": "whether it is true in every cell",
     "any": "whether it is true in some cell",
     "count": "in how many cells it is true; of the best or worst cells, how many tie",
@@ -59,8 +59,8 @@ MEANINGS: Mapping[str, str] = {
     "and_": "true in the cells where both are",
     "or_": "true in the cells where one of them is",
     "not_": "true in the cells where it isn't",
-    "all_at": "whether all of these cells lie at these levels",
-    "any_at": "whether some of these cells lie at these levels",
+    "all_at": "whether all of them lie at these levels",
+    "any_at": "whether some of them lie at these levels",
 }
 """What each name that may follow a dot gives."""
 EXAMPLES: Mapping[str, str] = {

@@ -26,7 +26,7 @@ from gridatlas.model.problems import join_names
     "--site",
     "whole",
     is_flag=True,
-    help="Build the site of this folder, as configured.",
+    help="Build the site of this folder.",
 )
 @host_option
 @config_option
@@ -82,8 +82,8 @@ def build(
 ) -> None:
     """Build the site (--site), or write the pages of all studies into a folder (--into).
 
-    With --into, a build updates and removes only files that an earlier build wrote. A file of
-    yours in the way is an error, and the build writes nothing.
+    With --into, updates and removes only files that an earlier build wrote. A file of yours in the
+    way is an error, and nothing is written.
 
     \b
     Exit status: 0 fine, 1 problems in the data (shown on the pages) or, with --site, no site

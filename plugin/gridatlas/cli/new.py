@@ -230,18 +230,18 @@ def _source(_: click.Context, __: click.Parameter, value: str | None) -> Source 
 @click.option(
     "--github",
     is_flag=True,
-    help="Also write workflows that check, preview and publish the results on GitHub.",
+    help="Also write workflows that publish on GitHub.",
 )
 @click.option(
     "--vendored",
     is_flag=True,
-    help="With --github: write whole workflows, not calls to those of Grid Atlas.",
+    help="With --github: whole workflows, not calls to those of Grid Atlas.",
 )
 @click.option(
     "--source",
     metavar="OWNER/REPOSITORY@COMMIT",
     callback=_source,
-    help="With --github: source of the workflows. Default: the source of this installation.",
+    help="With --github: source of the workflows. Default: that of this installation.",
 )
 def new(
     folder: Path,
@@ -253,9 +253,8 @@ def new(
 ) -> None:
     """Start a website of results in FOLDER (default: here), or add Grid Atlas to one.
 
-    Without a mkdocs.yml, writes a site with a commented example study. With one, shows and adds the
-    lines of the plugin, and changes nothing else. Adds an example study if there is no data folder.
-    Overwrites no file. With --host zensical, a new site has a zensical.toml.
+    Writes a mkdocs.yml, or adds the plugin's lines to the one that exists, after showing them.
+    Without a data folder, adds a commented example study. Overwrites no file.
 
     \b
     Exit status: 0 fine, also for a change that is only shown, 1 not possible, 2 wrong usage.

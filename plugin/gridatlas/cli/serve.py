@@ -24,15 +24,13 @@ from gridatlas.progress import listening
 host_option = click.option(
     "--host",
     type=click.Choice(host_names()),
-    help="Site generator. Default: the one that the configuration is for; for mkdocs.yml, the "
-    "first of these that is installed.",
+    help="Site generator. Default: that of the configuration; for mkdocs.yml, the first installed.",
 )
 config_option = click.option(
     "--config-file",
     "-f",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Configuration of the site. Default: zensical.toml, properdocs.yml or mkdocs.yml in this "
-    "folder.",
+    help="Configuration. Default: zensical.toml, properdocs.yml or mkdocs.yml in this folder.",
 )
 
 
@@ -49,8 +47,7 @@ config_option = click.option(
 def serve(host: str | None, config_file: Path | None, address: str) -> None:
     """Show the site of this folder until Ctrl-C, and rebuild it on changes.
 
-    Rebuilds when data, templates, pages or the theme change. Problems in the data are printed, and
-    shown on their pages.
+    Watches data, templates, pages and the theme. Prints problems in the data, and shows them.
 
     \b
     Exit status: 0 after Ctrl-C, 1 the site generator failed, 2 the site can't be shown.

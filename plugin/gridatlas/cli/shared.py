@@ -38,7 +38,7 @@ limit_option = click.option(
     multiple=True,
     expose_value=False,
     callback=_limits,
-    help="How large input may be, such as levels=100000. Repeatable.",
+    help="Limit of input, such as levels=100000. Repeatable.",
 )
 """Holds until the command ends."""
 

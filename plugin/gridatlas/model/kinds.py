@@ -28,7 +28,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "agreement-changed": Kind("Two readings whose agreement isn't the pinned one."),
     "bad-id": Kind(
-        "A name that isn't an id, is that of a page, or can't be that of a file on Windows.",
+        "A name that isn't an id, or can't be that of a page, or of a file on Windows.",
         fix="rename the folder; its name is the study's address",
     ),
     "broken-template": Kind("A template of yours that Jinja can't use."),
@@ -36,13 +36,13 @@ KINDS: Mapping[str, Kind] = {
     "claim-undecidable": Kind("A claim that needs an absent cell."),
     "claim-without-check": Kind("A claim with neither `check` nor `not_checkable`, or with both."),
     "claim-without-question": Kind(
-        "A claim that says more than its numbers, without `about` (a note).",
+        "A claim that asserts more than its numbers, without `about` (a note).",
         expected="about, with the question of the site whose test the sentence obeys",
         fix="say about: axis NAME, setting, pair, interaction or level; without it the verdict is "
         "at most Holds as printed",
     ),
     "control-character": Kind(
-        "A character that can't be shown, such as a null byte.",
+        "A character that can't be shown.",
         expected="text without control characters",
         fix="remove the control character",
     ),
@@ -79,7 +79,7 @@ KINDS: Mapping[str, Kind] = {
         fix="shorten it; is a quote not closed?",
     ),
     "merge-conflict": Kind(
-        "A file with the marks of an unfinished merge: `<<<<<<<`, `=======`, `>>>>>>>`.",
+        "A file with the marks of an unfinished merge.",
         expected="a file without <<<<<<<, ======= and >>>>>>>",
         fix="keep the version that is right, and remove the lines with these marks",
     ),
@@ -89,7 +89,7 @@ KINDS: Mapping[str, Kind] = {
         fix="add the column {column}, or correct its name in study.yml",
     ),
     "missing-key": Kind(
-        "A missing key that is required.", expected="a value for {key}", fix="add the line {key}: …"
+        "A required key is missing.", expected="a value for {key}", fix="add the line {key}: …"
     ),
     "mixed-levels": Kind(
         "A text among levels that are numbers (a note).",
@@ -97,7 +97,7 @@ KINDS: Mapping[str, Kind] = {
         fix="correct it, or list the levels of {factor} under factors in study.yml",
     ),
     "mixed-runs": Kind(
-        "A reading in which only some values name a run, in a study with files of runs.",
+        "A reading in which only some values name a run.",
         expected="a run for each value, or for none: a reading is measured by runs, or is "
         "published",
         fix="name the runs, or put the other rows into a reading of their own",
@@ -108,7 +108,7 @@ KINDS: Mapping[str, Kind] = {
         fix="update gridatlas; this version reads format 1",
     ),
     "no-direction": Kind(
-        "A metric whose name says that less is better, such as a loss or a time, without `better`.",
+        "A metric such as a loss or a time, without `better`.",
         expected="better: lower, since its name says that less is better",
         fix="add better: lower to metric in study.yml; if more is better, better: higher",
     ),
@@ -150,7 +150,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "not-yaml": Kind("A `study.yml` that isn't YAML, or has a key twice.", expected="YAML"),
     "old-key": Kind(
-        "A key of `study.yml` that `roles` replaces; it is read as before (a note).",
+        "A key that `roles` replaces (a note).",
         expected="the roles of factors, under roles",
     ),
     "out-of-range": Kind(
@@ -164,7 +164,7 @@ KINDS: Mapping[str, Kind] = {
         fix="add the missing comma, or quote a value that has commas",
     ),
     "repeated-factor": Kind(
-        "A factor that is named twice among x, y and facets.",
+        "A factor that is listed twice.",
         expected="each factor once among x, y and facets",
         fix="name another factor",
     ),
@@ -202,7 +202,7 @@ KINDS: Mapping[str, Kind] = {
     "taken-address": Kind("A study with the name of a page of Grid Atlas."),
     "too-large": Kind("What is beyond one of the [limits](options.md#limits)."),
     "too-many-cells": Kind(
-        "Axes with more than a million cells, and a hundred for each row.",
+        "Axes with more than a million cells, and 100 per row.",
         expected="at most {most:,} cells, or {per_row} for each row",
         fix="name two factors as axes whose levels meet; {x} and {y} hardly do; or {allow}",
     ),
@@ -223,7 +223,7 @@ KINDS: Mapping[str, Kind] = {
     "unknown-study": Kind("A link to a missing study, or to the study itself."),
     "unknown-template": Kind("A template of yours that overrides none of ours (a note)."),
     "unreadable-file": Kind(
-        "A file without permission to read, or something that is no file, such as a named pipe.",
+        "A file without permission to read, or no file, such as a named pipe.",
         expected="a file that can be read",
         fix="check its permissions, and that it is a file",
     ),
@@ -254,6 +254,6 @@ KINDS: Mapping[str, Kind] = {
         expected="commas",
         fix="save the table as comma-separated values",
     ),
-    "wrong-value": Kind("A key with a value that it can't have."),
+    "wrong-value": Kind("A key with a wrong value."),
 }
 """Kinds are stable: people search for them. The data format's page lists them from here."""

@@ -128,9 +128,7 @@ class SeeAlso(Entry):
     text: Name
     """The text of the link."""
     same_runs: bool = False
-    """Whether it has another metric of the same runs. Each page then has a switch to the same page
-    there, and `text` is the name of that metric.
-    """
+    """Whether it has another metric of the same runs, named in `text`. Pages then switch to it."""
 
 
 class Metric(Entry):
@@ -139,9 +137,9 @@ class Metric(Entry):
     name: Name
     """The name on pages and pictures."""
     description: str = ""
-    """What it is, in a few words, for readers who don't know it."""
+    """What it is, in a few words."""
     column: Name = "value"
-    """The column of the tables with the values."""
+    """The column of the values."""
     unit: Unit = ""
     """The unit; with `%`, differences are in points. Pages give it [a prefix that
     fits](statistics.md#rounding).
@@ -149,9 +147,7 @@ class Metric(Entry):
     range: Range | None = None
     """Lowest and highest possible value."""
     better: Literal["higher", "lower"] | None = None
-    """Which values are better. Without it pages mark no best, and a name such as Loss or Latency is
-    a problem.
-    """
+    """Without it, pages mark no best, and a name such as Loss or Latency is a problem."""
     scale: Literal["log", "linear"] | None = None
     """Whether answers compare ratios (`log`) or differences; the default depends on the values."""
     decimals: int | None = Field(default=None, ge=0, le=12)
@@ -169,7 +165,7 @@ class SpreadEntry(Entry):
     """What is printed beside each value, after a ± or in a column of its own."""
 
     column: Name
-    """The column of the tables with the spread, in the unit of the metric."""
+    """The column of the spread, in the unit of the metric."""
     kind: Literal["sd", "se", "ci95"] | None = None
     """Standard deviation of the repeats, standard error of the value, or half of its 95 %
     interval. Without it, pages only show the spread.
@@ -201,9 +197,7 @@ class LevelEntry(Entry):
     aggregate: Aggregate | None = None
     """Makes this level an [aggregate](#aggregates) of the others."""
     group: Name | None = None
-    """What it belongs with, such as a subject: [leaderboards](#leaderboards) have levels of one
-    group next to each other.
-    """
+    """Its subject, by which [leaderboards](#leaderboards) order columns."""
     former: tuple[LevelKey, ...] = ()
     """Ids that it had before; their [addresses](#renamed-studies-and-levels) redirect."""
 
@@ -236,7 +230,7 @@ class FactorEntry(Entry):
     label: Name | None = None
     """The name on pages; the default is the key, with spaces for `_`."""
     description: str = ""
-    """What it is, in a few words, for readers who don't know it."""
+    """What it is, in a few words."""
     unit: Unit = ""
     """The unit of its levels."""
     levels: tuple[LevelOrEntry, ...] | None = Field(default=None, min_length=1)
@@ -282,25 +276,17 @@ class ReadingEntry(Entry):
     url: str | None = Field(default=None, pattern=r"^https?://")
     """The address of the source."""
     link: str | None = Field(default=None, pattern=r"^https?://[^\s{}]*\{file\}[^\s{}]*$")
-    """The address of the log of a cell, which its card links to. `{file}` stands for the file at
-    the start of its `place`.
-    """
+    """The address of a cell's log. `{file}` is the file at the start of its `place`."""
     note: str | None = None
     """What readers must know about it."""
     derived_from: Identifier | None = None
     """The reading that it was made from: their agreement proves nothing."""
     machine_made: bool = False
-    """Whether a program described the figure: pages then attribute the statements to it, not to
-    the paper.
-    """
+    """Whether a program, not the paper, made the statements about the figure."""
     approximate: bool = False
-    """Whether its values are estimates, as from colours: they then don't contradict a reading of
-    printed values.
-    """
+    """Whether its values are estimates, as from colours, which contradict no printed values."""
     stated_range: tuple[StatedRange, ...] = ()
-    """Stated ends of colour bars: levels of facets, and `range` with two numbers. A value outside
-    is a note.
-    """
+    """Stated ends of colour bars: levels of facets, and `range` with two numbers."""
 
 
 class AgreementEntry(Entry):
@@ -324,14 +310,14 @@ class ClaimEntry(Entry):
     reads: Text | None = None
     """The weakest fair meaning of a vague sentence, which `check` expresses."""
     source: Identifier | None = None
-    """The reading that the sentence is about: the build evaluates it there as well."""
+    """The reading that the sentence is about, where it is evaluated as well."""
     holds: Literal[True, False, "unknown"] = True
     """The expected result; `unknown` if a cell is absent."""
     not_checkable: Text | None = None
     """Instead of `check`: why no expression can check the sentence."""
     about: str | None = Field(default=None, pattern=r"^(axis \S+|setting|pair|interaction|level)$")
-    """The site's own question whose test a sentence obeys that says more than its numbers:
-    `axis NAME`, `setting`, `pair`, `interaction` or `level`."""
+    """The [question](claims.md#what-a-sentence-is-about) of a sentence that says more than its
+    numbers: `axis NAME`, `setting`, `pair`, `interaction` or `level`."""
 
 
 class AcceptedEntry(Entry):
@@ -407,26 +393,25 @@ class ReproduceEntry(Entry):
     interpreter: Text = "python"
     """What runs the script: a command such as `uv run`."""
     args: Text
-    """The arguments, as for a shell. `{name}` stands for the level of a factor; both axes are
+    """Its arguments, as for a shell, with `{name}` for the level of a factor; both axes are
     required.
     """
     grid_args: Text | None = None
-    """The arguments that measure all cells of a grid in one run, with the facets. Without it, the
-    page Reproduction has a loop over the cells.
+    """Likewise, with the facets alone, to measure a whole grid; the default is a loop over its
+    cells.
     """
     before: dict[str, Text] = Field(default_factory=dict)
-    """The commands that come first, each after what it does and takes. The page lists them."""
+    """The commands that come first, each after what it does and takes."""
     margin: Positive | None = None
     """The largest difference that doesn't matter, in the unit of the metric: less than half of its
     range. Without it, no cell agrees.
     """
     settings: dict[str, Setting] = Field(default_factory=dict)
-    """The settings that a run must have; other runs are a problem. `sampling.top_k` is a part of a
-    setting, `model.id` and `data.id` say what ran: `model.id: {model: {small: org/small-1b}}`
-    is a value by the level of a factor.
+    """What a run must have, such as `sampling.top_k`, `model.id` and `data.id`. By the level of a
+    factor, it is `model.id: {model: {small: org/small-1b}}`.
     """
     deviations: dict[str, Text] = Field(default_factory=dict)
-    """In what the script isn't as published, by names of yours. The page Reproduction lists it."""
+    """In what the script isn't as published, by names of yours."""
 
 
 class StudyFile(Entry):
@@ -457,32 +442,25 @@ class StudyFile(Entry):
     x: Name
     """The column of the horizontal axis."""
     y: Name | None = None
-    """The column of the vertical axis; without it, the study has [one axis](#one-axis)."""
+    """The column of the vertical axis; the default is [one axis](#one-axis)."""
     facets: tuple[Identifier, ...] = ()
-    """The columns of other varied quantities. Names are ids, and not `cells.csv`, `changes`,
-    `checks`, `croissant.json`, `data.zip`, `history`, `reproduction`, `index.html`, `index.md` or
-    `readme.md`.
+    """The columns of other varied quantities. Not names of pages and files, such as
+    `checks` or `history`.
     """
     baseline: dict[str, LevelKey] = Field(default_factory=dict)
     """By facet, the level to [compare](#comparisons) the others with."""
     roles: dict[str, Role] = Field(default_factory=dict)
-    """What factors mean for the answers, by column: see [roles](#roles); guessed where absent. A
-    `replicate` or `item` may be a further column.
-    """
+    """What factors [mean](#roles), by column."""
     compare: tuple[str, ...] = ()
-    """Facets whose levels to [compare](#comparisons) with each other, in words of old: now
-    `roles: {model: choice}`.
-    """
+    """Old key: now `roles: {model: choice}`."""
     replicates: Text | None = None
-    """The facet whose levels repeat the experiment, in words of old: now
-    `roles: {seed: replicate}`.
-    """
+    """Old key: now `roles: {seed: replicate}`."""
     cells: Literal["runs"] | None = None
     """Each cell is a separate run, such as a training; see [answers](#answers)."""
     axes: Literal["settings", "conditions"] | None = None
-    """Both axes are choices (`settings`) or `conditions`, in words of old: now in `roles`."""
+    """Old key: now `choice` or `condition` in `roles`."""
     colour: Literal["evidence", "value"] = "evidence"
-    """Whether the [colours](#colours) of several heatmaps show the evidence or the values."""
+    """What [colours](#colours) show."""
     alike: Positive | None = None
     """The largest difference between two levels that doesn't matter, in the unit of the metric."""
     factors: dict[str, FactorEntry] = Field(default_factory=dict)
@@ -492,7 +470,7 @@ class StudyFile(Entry):
     trials: Trials | None = None
     """How many trials a cell has."""
     repeats: Literal["mean"] | None = None
-    """Rows of one cell repeat it, in words of old: now `roles: {repeat: replicate}`."""
+    """Old key: now `roles: {repeat: replicate}`."""
     readings: tuple[ReadingEntry, ...] = ()
     """The tables; the default is `cells.csv` alone."""
     reconcile: Literal["primary", "agreement", "median"] = "primary"

@@ -65,8 +65,8 @@ class GridAtlasConfig(Config):
     """The folder of the [cache](#caching)."""
 
     strict = c.Type(bool, default=False)
-    """Whether a problem in the data fails the build. Otherwise, problems are warnings in the log,
-    and are shown on pages. `mkdocs build --strict` fails on any warning. Notes never fail a build.
+    """Whether a problem in the data fails the build, as with `mkdocs build --strict`. Notes never
+    do.
     """
 
     csp = c.Type(bool, default=False)
