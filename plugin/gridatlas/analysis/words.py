@@ -153,7 +153,11 @@ def labelled(factor: Factor, level: int) -> str:
     """A level within a sentence: a name alone, a number with its factor."""
     if factor.numbers is None:
         return factor.spoken[level]
-    name = at(factor, level)
+    return with_factor(factor, at(factor, level))
+
+
+def with_factor(factor: Factor, name: str) -> str:
+    """A level's name, behind its factor's where it reads as a number."""
     reads_as_number = name.lstrip("+-−–±<>≤≥~≈.,$€£ ")[:1].isdigit()
     return f"{factor.label} {name}" if reads_as_number else name
 

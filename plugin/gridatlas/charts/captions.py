@@ -169,6 +169,9 @@ def _sets(study: Study, beaten: Sequence[tuple[Any, Tests]], tested: int) -> Ite
     if test.ring:
         yield f"○ may be the best{name}: {number} of {cells}."
         return
+    if number == 1:
+        yield f"The {study.extreme} value{name} is shown to beat all others."
+        return
     worse = [
         cell_labels(study.x.level(x), study.y.level(y)) for x, y in of.keys if (x, y) in test.passed
     ]

@@ -304,9 +304,9 @@ def test_no_difference_beyond_the_range_would_have_been_found(high, said):
 # --- without one benchmark or seed ----------------------------------------------------------------
 
 
-def leading(gaps: list[float], role: str, size: float = 0.1):
+def leading(gaps: list[float], role: str, size: float = 0.1, begin: str = "U"):
     """Two models at 4 conditions; the second is ahead by a gap of its own in each unit."""
-    units = name("unit", " ".join(f"U{at}" for at in range(len(gaps))), role)
+    units = name("unit", " ".join(f"{begin}{at}" for at in range(len(gaps))), role)
     values = noise(2, len(gaps), 4, size=size) + 50
     values[1] += np.array(gaps)[:, None]
     factors = {"model": name("model", "A B"), "unit": units}
@@ -335,11 +335,16 @@ def test_what_an_answer_needs_is_named(role, gaps, needed):
     assert said == ([words.not_without(needed)] if needed else [])
 
 
+def test_a_replicate_that_is_a_number_is_named_behind_its_factor():
+    study, answer = leading([4.0, 4.2, 3.8, 1.5], "replicate", begin="")
+    assert [*falls_without(study, answer)] == ["unit 0", "unit 1", "unit 2"]
+
+
 @pytest.mark.parametrize(
     ("levels", "text"),
     [
         (["AIME25"], "Not shown without AIME25."),
-        (["1", "2", "4"], "Not shown without 1, 2 or 4."),
+        (["seed 1", "seed 2", "seed 4"], "Not shown without seed 1, seed 2 or seed 4."),
         (["A", "B", "C", "D"], "Not shown without A, B or one of 2 others."),
     ],
 )
