@@ -83,14 +83,14 @@ def columns_beside(
         why = f"the {spread[1] or 'spread'} of {metric}: its name"
         why = "as asked" if spread[0] == asked.spread else why
         roles[spread[0]] = Role("spread", spread[0], columns[spread[0]].summary, why)
-    said = "" if spread[1] or spread[0] != metric else spread_in(titles)
-    return state, (spread[0], said or spread[1])
+    caption = "" if spread[1] or spread[0] != metric else spread_in(titles)
+    return state, (spread[0], caption or spread[1])
 
 
 def spread_in(titles: Sequence[str]) -> str:
     """What titles say that stands after a ±: sd, se or ci95; empty where they don't."""
-    said = " ".join(title.partition("±")[2] for title in titles)
-    return next((kind for kind, words in _IN_WORDS.items() if re.search(words, said, re.I)), "")
+    caption = " ".join(title.partition("±")[2] for title in titles)
+    return next((kind for kind, words in _IN_WORDS.items() if re.search(words, caption, re.I)), "")
 
 
 def _spread(

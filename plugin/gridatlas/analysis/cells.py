@@ -85,7 +85,7 @@ def may_be_best(design: Design, *axes: str) -> Bools:
     d, k, n = (x.reshape(*x.shape[: x.ndim - len(axes)], -1) for x in columns)
     means = design.sign * mean(d, tuple(range(d.ndim - 1)))
     finite = np.isfinite(means)
-    if not finite.any() or design.unit in ("rows", "none"):
+    if finite.sum() < 2 or design.unit in ("rows", "none"):
         return finite.reshape(shape)
     top = int(np.where(finite, means, -np.inf).argmax())
     second = np.flatnonzero(finite & (np.arange(len(means)) != top))

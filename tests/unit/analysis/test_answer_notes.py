@@ -292,13 +292,13 @@ def test_plurals(label, expected):
 # --- what would have been found -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("high", "said"), [(100.0, ""), (None, "232")])
-def test_no_difference_beyond_the_range_would_have_been_found(high, said):
+@pytest.mark.parametrize(("high", "shows"), [(100.0, ""), (None, "232")])
+def test_no_difference_beyond_the_range_would_have_been_found(high, shows):
     scores = np.array([[20.0, 25.0, 90.0], [22.0, 95.0, 24.0]]).T
     factors = {"seed": name("seed", "1 2 3", "replicate"), "model": name("model", "A B")}
     answer = front(table(scores, factors, replace(SCORES, decimals=0, high=high)))
     assert answer.grade == "not-shown"
-    assert answer.shows == said
+    assert answer.shows == shows
 
 
 # --- without one benchmark or seed ----------------------------------------------------------------
@@ -331,8 +331,8 @@ def test_what_an_answer_needs_is_named(role, gaps, needed):
     study, answer = leading(gaps, role)
     assert answer.asserts
     assert [*falls_without(study, answer)] == needed
-    said = [line for line in with_needed(study, answer).evidence if line not in answer.evidence]
-    assert said == ([words.not_without(needed)] if needed else [])
+    more = [line for line in with_needed(study, answer).evidence if line not in answer.evidence]
+    assert more == ([words.not_without(needed)] if needed else [])
 
 
 def test_a_replicate_that_is_a_number_is_named_behind_its_factor():

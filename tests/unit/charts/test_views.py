@@ -94,18 +94,21 @@ def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path: Path) -> None:
     head = STUDY.replace("facets: [task]\nroles: {task: block}\n", "")
     few = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 60, 62, 10, 11, 12), 1))
     many = "".join(f"{x},1,{v},400\n" for x, v in enumerate((60, 61, 62, 60, 10), 1))
-    one = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 90, 30, 10), 1))
+    lone = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 90, 30, 10), 1))
     found = {}
-    for name, cells in (("few", few), ("many", many), ("one", one)):
+    for name, cells in (("few", few), ("many", many), ("lone", lone)):
         write_study(tmp_path / name, head, "rate,depth,accuracy,n\n" + cells)
         view = view_of(load_data(tmp_path)[name], asserting("level", "rate", "5"))
         rings = sum(mark.ring for mark in view.heatmaps[0].marks)
-        found[name] = rings, re.findall(r"[^.]*(?:may be the best|shown to beat)[^.]*\.", view.caption)
+        found[name] = (
+            rings,
+            re.findall(r"[^.]*(?:may be the best|shown to beat)[^.]*\.", view.caption),
+        )
         assert "faded" not in marks_of(view.heatmaps)
     assert found == {
         "few": (1, [" ○ may be the best: 2 of 8."]),  # the other one is the best seen
         "many": (0, [" 4 of 5 may be the best; 5 × 1 is worse."]),
-        "one": (0, [" The best value is shown to beat all others."]),
+        "lone": (0, [" The best value is shown to beat all others."]),
     }
 
 

@@ -664,7 +664,7 @@ def test_names_of_nested_keys_are_short_on_the_pages(here: Path) -> None:
     result = run("t.jsonl", "--yes")
     assert result.exit_code == 0, result.output
     study = (here / "data/t/study.yml").read_text("utf-8")
-    assert "  config.wd: {label: wd, levels: [3, 4]}\n" in study
+    assert "  config.wd: {label: Weight decay, levels: [3, 4]}\n" in study
     assert 'metric: {name: Accuracy, column: "metrics.eval/acc", ' in study
 
 

@@ -19,7 +19,8 @@ from mkdocs.structure.nav import Navigation, Section
 from mkdocs.structure.pages import Page as HostPage
 
 from gridatlas.build.page_cache import SiteFiles
-from gridatlas.files.cache import cache_key, open_cache
+from gridatlas.files.atomic import write_atomic
+from gridatlas.files.cache import cache_key
 from gridatlas.hosts import fence_lines
 from gridatlas.model.inert import get_logger, inert
 from gridatlas.pages.page import Page
@@ -101,16 +102,17 @@ class Waiting:
     Args:
         site: The folder of the site.
         folders: The folders in it that have most files of ours.
-        cache: The folder of the cache, which has what the last process put where.
+        cache: The folder of the cache, which notes what the last process put where.
     """
 
     def __init__(self, site: Path, folders: Collection[str], cache: Path) -> None:
         self.site, self._folders = site, folders
         self._waiting = site / ".gridatlas-waiting"
-        self._cache, self._key = open_cache(cache), cache_key("waiting", str(site.resolve()))
-        stored = self._cache.get(self._key)
-        self._put: dict[str, list[Any]] = json.loads(stored["put"]) if stored else {}
-        self._before = self._put
+        self._note = cache / f"waiting-{cache_key(str(site.resolve()))[:16]}.json"
+        self._before: dict[str, list[Any]] = {}
+        self._put = self._before
+        with suppress(OSError, TypeError, ValueError):  # There is none: all files are written.
+            self._put = dict(json.loads(self._note.read_text("utf-8")))
 
     def begin(self) -> None:
         """Move the files to where they wait, before MkDocs deletes them."""
@@ -140,7 +142,8 @@ class Waiting:
         """Delete those that nobody asked for."""
         rmtree(self._waiting, ignore_errors=True)
         if self._put != self._before:
-            self._cache.put(self._key, {"put": json.dumps(self._put)})
+            with suppress(OSError):  # The next process writes all files.
+                write_atomic(self._note, json.dumps(self._put).encode())
 
 
 def _signature(file: Path) -> list[int]:

@@ -338,7 +338,8 @@
       if (card.previousElementSibling !== into) into.after(card);
       card.scrollIntoView({ block: "nearest" });
     }
-    else if (card.parentNode !== (into || document.body)) (into || document.body).append(card);
+    else if (!into) document.body.append(card);
+    else if (card.parentNode !== into) into.prepend(card);
     put(cell);
   };
   /** Put the card beside its cell: within the window, where it hides the fewest other cells. */
