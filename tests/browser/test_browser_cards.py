@@ -149,7 +149,8 @@ def test_the_pointer_shows_a_card_beside_the_heatmaps(page: Page, home: str) -> 
     # Nor does the cell that was behind it open, before the pointer moves again.
     page.wait_for_timeout(300)
     gone(page)
-    page.mouse.move(of["x"] + of["width"] / 2, of["y"] + of["height"] / 2)
+    # The pointer may be at the very centre: a move to the same place is none.
+    page.mouse.move(of["x"] + of["width"] / 2 - 1, of["y"] + of["height"] / 2)
     shown(page, "52.0 %")
     page.keyboard.press("Escape")
     gone(page)
