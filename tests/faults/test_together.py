@@ -56,8 +56,8 @@ def test_two_builds_share_a_cache(tmp_path: Path) -> None:
         assert_same(first, expected or first)
         expected = first
         whole_caches(project.folder)
-        kept = {path.name for path in (project.folder / ".cache/gridatlas").iterdir()}
-        assert {name for name in kept if not name.startswith("waiting-")} == {FILE}
+        names = {path.name for path in (project.folder / ".cache/gridatlas").iterdir()}
+        assert {name for name in names if not name.startswith("waiting-")} == {FILE}
 
 
 # --- lost processes -----------------------------------------------------------------------------
