@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -444,14 +445,31 @@ def say_blocks(question: Question) -> Said:
     winners: dict[tuple[int, int], list[int]] = {}
     for at in shown:
         winners.setdefault(ahead(question, at), []).append(at)
-    (first, second), where = max(winners.items(), key=lambda item: len(item[1]))
+    wins = Counter(ahead(question, at)[0] for at in shown)
+
+    def leads(pair: tuple[int, int]) -> tuple[int, int, float]:
+        """On how many blocks; of levels alike in that the one with most wins, over its nearest."""
+        sizes = np.abs(tests.estimate[winners[pair]])
+        return len(sizes), wins[pair[0]], -float(sizes.sum())
+
+    first, second = max(winners, key=leads)
+    where = winners[first, second]
+    there = {of_block[at] for at in where}
+    beaten = {
+        pair[1]: on
+        for pair, on in winners.items()
+        if pair[0] == first and {of_block[at] for at in on} == there
+    }
+    others = [label[level] for level in beaten if level != second]
+    few = others if len(others) < FEW_NAMES else [f"{len(others)} others"]
+    behind = words.listed([label[second], *few])
     where = sorted(where, key=lambda at: -abs(float(tests.estimate[at])))
-    p = max(float(adjusted[at]) for at in where)
+    p = max(float(adjusted[at]) for on in beaten.values() for at in on)
     sized = [f"{of_block[at]} ({size(question, at, bare=at != where[0])})" for at in where]
     total, units = len(np.unique(question.places)), words.plural(block.label)
     count = f"all {total} {units}" if len(where) == total else f"{len(where)} of {total} {units}"
     places = words.listed(sized), words.listed([of_block[at] for at in where]), count
-    heads = tuple((words.on_blocks(label[first], label[second], text), p) for text in places)
+    heads = tuple((words.on_blocks(label[first], behind, text), p) for text in places)
     each = []
     for at in (at for at in range(len(tests)) if set(ahead(question, at)) == {first, second}):
         sign = 1 if int(tests.first[at]) == first else -1

@@ -115,7 +115,7 @@ def _guess(
         return Guess("metrics", "levels that are measured in different ways", True)
     if is_named(name, ITEMS):
         return Guess("item", "questions, by its name")
-    if is_named(name, f"({BLOCKS})s?(_?names?)?"):
+    if is_named(name, f"({BLOCKS})s?(_?names?)?") and not _are_sizes(labels):
         return Guess("block", "several tests of the same thing, by its name")
     numeric = all(NUMBER.fullmatch(label) or INT_TYPE.fullmatch(label) for label in labels)
     if is_named(name, SETTINGS):
@@ -125,6 +125,17 @@ def _guess(
     if len(labels) <= 40:
         return Guess("choice", "a few names")
     return Guess("choice", "many names", True)
+
+
+def _are_sizes(labels: Sequence[str]) -> bool:
+    """Whether levels grow by one factor, as 32, 64, 128: blocks are named, or numbered."""
+    try:
+        sizes = np.sort([float(label) for label in labels])
+    except ValueError:
+        return False
+    with np.errstate(all="ignore"):
+        factors = sizes[1:] / sizes[:-1]
+    return bool(len(factors) > 1 and factors[0] >= 2 and np.allclose(factors, factors[0]))
 
 
 def _is_item(

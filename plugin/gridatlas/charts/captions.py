@@ -9,7 +9,7 @@ from gridatlas.analysis.words import listed
 from gridatlas.charts.description import cell_labels
 from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.marks import marks_of
-from gridatlas.model.format import difference_unit, is_are
+from gridatlas.model.format import difference_unit, is_are, spoken_unit
 from gridatlas.model.study import Study, inline
 from gridatlas.table.differences import Difference
 from gridatlas.table.study_table import DISPUTED, Grid
@@ -72,9 +72,9 @@ def _colours(
             yield f"{name}." if len(pairs) == 1 else f"Ratios of {inline(metric.name)}."
         else:
             of = "Difference of " if len(pairs) != 1 else ""
-            yield f"{of}{what}{f', in {unit}' if unit else ''}."
+            yield f"{of}{what}{f', in {spoken_unit(unit)}' if unit else ''}."
     else:
-        yield f"{metric.name}{f' in {metric.unit}' if metric.unit else ''}."
+        yield f"{metric.name}{f' in {spoken_unit(metric.unit)}' if metric.unit else ''}."
     if kind == "means":
         yield f"Colour: {heatmaps[0].measure}, one scale for the study."
     elif (kind == "values" and scale.falls) or (kind == "difference" and scale.falls):

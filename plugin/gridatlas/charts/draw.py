@@ -36,6 +36,7 @@ from gridatlas.model.format import (
     many,
     mean_decimals,
     name_with_unit,
+    spoken_unit,
     value_with_unit,
 )
 from gridatlas.model.study import STATES, Point, Study, inline, point_slug
@@ -380,7 +381,7 @@ def change_text(study: Study, value: Decimal, *, log: bool = False) -> str:
 def measure_of(study: Study, kind: Kind, together: int, *, log: bool = False) -> str:
     """What colours stand for, as the legend says it."""
     metric = study.metric
-    unit = difference_unit(metric.unit)
+    unit = spoken_unit(difference_unit(metric.unit))
     if kind == "values":
         return name_with_unit(metric.name, metric.unit)
     if kind == "means":

@@ -156,6 +156,11 @@ def difference_unit(unit: str) -> str:
     return "points" if unit == "%" else unit
 
 
+def spoken_unit(unit: str) -> str:
+    """A unit behind `in`: a power of ten as `units of 10⁻⁷`."""
+    return f"units of {unit.removeprefix('× ')}" if unit.startswith("× ") else unit
+
+
 def cell_text(study: Study, cell: Cell) -> str:
     """A cell in a table: its value as printed, or why there is none."""
     text = printed(study, cell)

@@ -39,6 +39,7 @@ from gridatlas.model.format import (
     is_are,
     many,
     mean_decimals,
+    spoken_unit,
     spread_words,
     value_with_unit,
 )
@@ -348,6 +349,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "p_value": lambda p: "–" if p is None else format_p(p),
     "in_p": in_p,
     "decimals": format_value,
+    "spoken_unit": spoken_unit,
     "between": between,
     "cell_method": cell_method,
     "value": _value,

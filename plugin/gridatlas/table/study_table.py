@@ -115,10 +115,19 @@ class Columns:
         [n], [successes] = or_none(self.n[of]), or_none(self.successes[of])
         low, high = self.low.at(row), self.high.at(row)
         return Cell(
-            *(self.value.at(row), STATES[self.state[row]], self.reading[row], n, successes),
-            *(self.stderr.at(row), self.note[row], self.place[row], self.run[row]),
-            *(int(self.line[row]) or None, int(self.repeats[row])),
-            *(None if low is None or high is None else (low, high), self.spread.at(row)),
+            self.value.at(row),
+            STATES[self.state[row]],
+            self.reading[row],
+            n,
+            successes,
+            self.stderr.at(row),
+            self.note[row],
+            self.place[row],
+            self.run[row],
+            int(self.line[row]) or None,
+            int(self.repeats[row]),
+            None if low is None or high is None else (low, high),
+            self.spread.at(row),
         )
 
     @classmethod
@@ -131,12 +140,19 @@ class Columns:
             return [none if (it := getattr(cell, name)) is None else it for cell in given]
 
         return cls(
-            *(Decimals.of(its("value")), np.array([*map(STATES.index, its("state"))], np.int8)),
-            *(Coded.of(its("reading")), np.array(its("n", UNKNOWN), np.int64)),
-            *(np.array(its("successes", UNKNOWN), np.int64), Decimals.of(its("stderr"))),
-            *(Coded.of(its("note")), Coded.of(its("place")), Coded.of(its("run"))),
-            *(np.array(its("line", 0), np.int32), np.array(its("repeats"), np.int32)),
-            *(Decimals.of(low for low, _ in ends), Decimals.of(high for _, high in ends)),
+            Decimals.of(its("value")),
+            np.array([*map(STATES.index, its("state"))], np.int8),
+            Coded.of(its("reading")),
+            np.array(its("n", UNKNOWN), np.int64),
+            np.array(its("successes", UNKNOWN), np.int64),
+            Decimals.of(its("stderr")),
+            Coded.of(its("note")),
+            Coded.of(its("place")),
+            Coded.of(its("run")),
+            np.array(its("line", 0), np.int32),
+            np.array(its("repeats"), np.int32),
+            Decimals.of(low for low, _ in ends),
+            Decimals.of(high for _, high in ends),
             Decimals.of(its("spread")),
         )
 

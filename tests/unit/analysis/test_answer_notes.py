@@ -359,3 +359,16 @@ def test_a_headline_about_single_benchmarks_is_not_asked_what_it_needs():
         answer, assertions=tuple(replace(of, kind="block") for of in answer.assertions)
     )
     assert with_needed(study, single) == single
+
+
+# --- block by block -------------------------------------------------------------------------------
+
+
+def test_who_leads_on_all_blocks_is_named_with_all_that_it_beats():
+    """And not the first pair of those that differ on as many blocks."""
+    times = np.outer([30.0, 20.0, 12.0], [1.0, 1.5, 1.2])
+    values = times[:, :, None] + noise(3, 3, 5, size=0.1)
+    tasks = name("task", "A B C", "block")
+    factors = {"kernel": name("kernel", "naive tiled fused"), "task": tasks, "seed": SEEDS}
+    answer = front(table(values, factors, LOSS))
+    assert answer.headline.startswith("fused beats tiled and naive on B (")

@@ -29,6 +29,8 @@ MODELS = ["a", "b", "c"]
         ("split", ["train", "dev", "test"], "split"),
         ("benchmark", ["AIME24", "GPQA"], "block"),
         ("subset", ["x", "y"], "block"),
+        ("block", ["1", "2", "3", "5"], "block"),
+        ("block", ["256", "32", "64", "128"], "condition"),
         ("learning rate", ["0.1", "0.01"], "choice"),
         ("lr", ["1e-3", "1e-4"], "choice"),
         ("dropout", ["0", "0.1"], "choice"),

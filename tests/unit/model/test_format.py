@@ -26,6 +26,7 @@ from gridatlas.model.format import (
     format_value,
     in_p,
     rounded,
+    spoken_unit,
 )
 
 DECIMALS = st.integers(0, 6)
@@ -179,6 +180,14 @@ def test_a_unit_fits_where_the_median_is_from_1_to_1000(
     unit: str, median: float, fits: str, power: int
 ) -> None:
     assert fitting_unit(unit, median) == (fits, power)
+
+
+@pytest.mark.parametrize(
+    ("unit", "text"),
+    [("µs", "µs"), ("%", "%"), ("× 10⁻⁷", "units of 10⁻⁷"), ("× 10⁻⁷ m", "units of 10⁻⁷ m")],
+)
+def test_a_unit_within_a_sentence(unit: str, text: str) -> None:
+    assert spoken_unit(unit) == text
 
 
 @pytest.mark.parametrize(
