@@ -32,8 +32,8 @@ class Assertion:
     Attributes:
         factor: Its id; of two, both with ` × `.
         levels: Their names, of a pair the better one first.
-        estimate: The difference, of a pair the first less the second: in the metric's unit, or as
-            a ratio less 1 (unit `×`); nan of an interaction.
+        estimate: The difference, of a pair the first less the second: in `unit`, which is the
+            pages', or as a ratio less 1 (unit `×`); nan of an interaction.
         p: Adjusted over all that its pages ask.
     """
 
