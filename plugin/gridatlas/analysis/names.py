@@ -454,11 +454,11 @@ def say_blocks(question: Question) -> Said:
 
     first, second = max(winners, key=leads)
     where = winners[first, second]
-    there = {of_block[at] for at in where}
+    won = {of_block[at] for at in where}
     beaten = {
         pair[1]: on
         for pair, on in winners.items()
-        if pair[0] == first and {of_block[at] for at in on} == there
+        if pair[0] == first and {of_block[at] for at in on} == won
     }
     others = [label[level] for level in beaten if level != second]
     few = others if len(others) < FEW_NAMES else [f"{len(others)} others"]

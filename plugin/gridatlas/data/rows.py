@@ -440,11 +440,11 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
     cells = columns[first_rows]
     if keyed:
         cells = _with_means(cells, columns, repeats)
-    for same_cell in same:
-        first = same_cell[0]
+    for first, *others in same:
         names = [name for name in (*file.facets, file.x, file.y) if name]
         where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
         where += "".join(f", {name} = {rows.texts(name)[first]}" for name in keyed)
+        many = (count := len(problems) + len(others)) > limits().problems
         problems += [
             Problem.of(
                 "duplicate-cell",
@@ -453,10 +453,10 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
                 lines[row],
                 file.metric.column,
             )
-            for row in same_cell[1:]
+            for row in others[: 1 if many else None]
         ]
-        if len(problems) > limits().problems:
-            raise _too_many(len(problems), problems[0])
+        if many:
+            raise _too_many(count, problems[0])
     outside_rows = np.flatnonzero(rows.outside)
     levels_outside = (
         tuple((name, keys[row]) for name, keys in rows.keys.items()) for row in outside_rows
@@ -596,18 +596,18 @@ def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]
             if key not in rows.factors[name].keys:
                 lines.setdefault((name, key), []).append(cell.line or 0)
     problems: list[Problem] = []
+    texts = {name: join_names(factor.keys, 30) for name, factor in rows.factors.items()}
     for (name, key), at in lines.items():
-        listed = rows.factors[name].keys
         # The nearest of many names takes long to find, and only the first are read.
         is_text = level_number(key) is None and len(problems) < ALIKE
-        near = nearest(key, listed) if is_text else None
+        near = nearest(key, rows.factors[name].keys) if is_text else None
         add = f"add {key} under factors.{name}.levels"
         problems.append(
             Problem(
                 "unknown-level",
                 rows.table.name,
                 quote(key) + (f" in {len(at)} rows" if len(at) > 1 else ""),
-                f"a level of {name}: {join_names(listed, 30)}",
+                f"a level of {name}: {texts[name]}",
                 f"write {near} instead of {key}, or {add}" if near else f"correct it, or {add}",
                 at[0],
                 name,

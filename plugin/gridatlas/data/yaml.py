@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 import yaml
@@ -18,15 +19,6 @@ KeyPath = tuple[str | int, ...]
 
 class _Yaml(yaml.SafeLoader):
     """YAML's core schema: only true/false are booleans, and dates stay text."""
-
-    nodes = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """As it is, up to the limit: each takes a kilobyte."""
-        self.nodes += 1
-        if self.nodes > limits().study_values:
-            raise _too_many(self.get_mark().line + 1)
-        return super().compose_node(parent, index)
 
 
 _Yaml.yaml_implicit_resolvers = {
@@ -50,6 +42,14 @@ def _too_many(line: int) -> NotRead:
     return beyond("study_values", found, "values, aliases written out", fix, line)
 
 
+def _refuse_many(text: str) -> None:
+    """Refuse a text of too many values before they are composed: each takes a kilobyte."""
+    events = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    nodes = (event for event in events if isinstance(event, yaml.NodeEvent))
+    for event in islice(nodes, limits().study_values, None):
+        raise _too_many(event.start_mark.line + 1 if event.start_mark else 1)
+
+
 def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Problem]]:
     """Parse YAML into plain values (numbers exact, as int or Decimal) and the line of each key."""
     lines: dict[KeyPath, int] = {}
@@ -57,9 +57,10 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
     long = excess("study_characters", len(text), "characters", name, fix=fix)
     if long:
         return None, lines, [long]
-    loader = None
     try:
         loader = _Yaml(text)
+        if len(text) > limits().study_values:
+            _refuse_many(text)
         node = loader.get_single_node()
         budget = iter(range(limits().study_values))
         tree = None if node is None else _value(node, (), lines, budget, frozenset())
@@ -74,11 +75,11 @@ def parse_yaml(text: str, name: str) -> tuple[Any, dict[KeyPath, int], list[Prob
         return None, lines, [Problem("not-yaml", name, found, "YAML", "save it as plain text")]
     except (ValueError, OverflowError):
         # PyYAML hands the code of an escape to chr() as it is.
-        line = loader.get_mark().line + 1 if loader else 1
+        line = loader.get_mark().line + 1
         found, fix = "an escape beyond Unicode", "correct the escape in double quotes"
         return None, lines, [Problem("not-yaml", name, found, "YAML", fix, line=line)]
     except RecursionError:
-        line = loader.get_mark().line + 1 if loader else 1
+        line = loader.get_mark().line + 1
         found, fix = "values nested too deeply", "flatten the file"
         return None, lines, [Problem("not-yaml", name, found, "a study's few levels", fix, line)]
     except NotRead as refused:
@@ -116,8 +117,7 @@ def _value(
             key = _joined(str(key_node.value))
             _refuse_long(key, key_line)
             if key in mapping:
-                first = lines[(*path, key)]
-                found = f"the key {quote(key)} again; first on line {first}"
+                found = f"the key {quote(key)} again; first on line {lines[(*path, key)]}"
                 raise _not_plain(found, "keep one of them", key_line)
             lines[(*path, key)] = key_line
             mapping[key] = _value(value_node, (*path, key), lines, budget, around)
