@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote
 
 ASSETS = "assets/gridatlas"
@@ -36,9 +37,8 @@ class SiteAddress:
         """The address of a page or file: the whole URL where it is known, else `relative`."""
         if not self.root:
             return self.relative(path, beside, anchor)
-        folder, _, name = path.rpartition("/")
-        name = self.ending if name == "index.md" else name
-        return _joined(self.root + (f"{folder}/" if folder else "") + name, anchor)
+        below = self.relative(path, "index.md", anchor)
+        return quote(self.root, safe=_SAFE) + below.removeprefix("./")
 
     def relative(self, path: str, beside: str, anchor: str = "") -> str:
         """The address of a page or file as a link from another one.
@@ -50,12 +50,13 @@ class SiteAddress:
         """
         folder, _, name = path.rpartition("/")
         name = self.ending if name == "index.md" else name
-        way = posixpath.relpath(folder or ".", posixpath.dirname(beside) or ".")
-        return _joined(("" if way == "." else f"{way}/") + name or "./", anchor)
+        way = _way(folder or ".", posixpath.dirname(beside) or ".")
+        url = ("" if way == "." else f"{way}/") + name or "./"
+        return quote(f"{url}#{anchor}" if anchor else url, safe=_SAFE)
 
 
-def _joined(url: str, anchor: str) -> str:
-    return quote(f"{url}#{anchor}" if anchor else url, safe=_SAFE)
+_way = lru_cache(4096)(posixpath.relpath)
+"""Kept: a page has thousands of links to a few folders."""
 
 
 def is_below(path: str) -> bool:

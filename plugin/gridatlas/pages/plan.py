@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from gridatlas.analysis.words import plural
@@ -112,21 +112,26 @@ class PagePlan:
         return next((grid for grid in shown if grid), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EmbedPlan:
     """One grid as it stands in other people's pages.
 
     Attributes:
         title: Its name, and what is shown over what.
         page: Path of the page that shows it among others.
-        answer: What the grid supports by itself; empty for a mean.
+        answer: What the grid supports by itself, never what its page says; empty for a mean.
     """
 
+    assessment: Assessment
     grid: Grid
-    figure: Figure
     title: str
     page: str
     answer: str
+
+    @cached_property
+    def figure(self) -> Figure:
+        """Its picture, with what it supports by itself: only made where no cache has its files."""
+        return figures_of([(self.assessment, self.grid)])[0]
 
 
 def plan_overview(
@@ -212,24 +217,18 @@ def plan_study(
 def plan_embeds(assessment: Assessment, into: str) -> list[EmbedPlan]:
     """Each grid of a study for itself."""
     study = assessment.study
-    facet = next(iter(study.facets), None)
-    pages = grid_pages(assessment, into, facet)
+    pages = grid_pages(assessment, into, next(iter(study.facets), None))
+    answers = assessment.grid_answers
     return [
         EmbedPlan(
+            assessment,
             grid,
-            figures_of([(assessment, grid)])[0],
             f"{grid.label}: {_over(study)}" if study.facets else f"{study.title}: {_over(study)}",
             pages[levels],
-            _answer_of(assessment, grid),
+            answers[levels].headline if levels in answers else "",
         )
         for levels, grid in assessment.results.grids.items()
     ]
-
-
-def _answer_of(assessment: Assessment, grid: Grid) -> str:
-    """What a grid supports by itself, never what its page says; a mean has no answer of its own."""
-    answer = assessment.grid_answers.get(grid.levels)
-    return answer.headline if answer else ""
 
 
 def unreadable_page(folder: str, into: str) -> str:
