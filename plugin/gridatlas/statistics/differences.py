@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gridatlas.statistics.distributions import chi_squared_tails, log_choose
+from gridatlas.statistics.distributions import chi_squared_tails
 from gridatlas.statistics.estimates import Counts, Estimate, Floats, arrays, interval_of, wilson
 from gridatlas.statistics.interval import Interval
 
@@ -143,9 +143,8 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
 
 def fisher(k1: float, n1: float, k2: float, n2: float) -> float:
     """Fisher's exact test of two shares, two-sided: all tables that are at most as likely."""
-    x, logs = _tables(k1, n1, k2, n2)
-    law = np.exp(logs - logs.max())
-    return float(min(1.0, law[logs <= logs[x == k1] + 1e-7].sum() / law.sum()))
+    x, law = _tables(k1, n1, k2, n2)
+    return float(min(1.0, law[law <= law[x == k1] * (1 + 1e-7)].sum() / law.sum()))
 
 
 def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -> Floats:
@@ -158,20 +157,17 @@ def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -
         n2: Trials of the second.
     """
     pairs, place = np.unique(np.array([k1, n1, k2, n2], float), axis=1, return_inverse=True)
-    return np.array([_upper_tail(*pair) for pair in pairs.T])[place]
-
-
-def _upper_tail(k1: float, n1: float, k2: float, n2: float) -> float:
-    x, logs = _tables(k1, n1, k2, n2)
-    law = np.exp(logs - logs.max())
-    return float(law[x >= k1].sum() / law.sum())
+    laws = ((k1, *_tables(k1, *rest)) for k1, *rest in pairs.T.tolist())
+    return np.array([law[x >= k1].sum() / law.sum() for k1, x, law in laws], float)[place]
 
 
 def _tables(k1: float, n1: float, k2: float, n2: float) -> tuple[Floats, Floats]:
-    """The first's successes in all tables of these totals, and logarithms of their chances."""
+    """The first's successes in all tables of these totals, and the tables' relative chances."""
     total = k1 + k2
     x = np.arange(max(0.0, total - n2), min(n1, total) + 1)
-    return x, log_choose(n1, x) + log_choose(n2, total - x)
+    over_last = (n1 - x[:-1]) * (total - x[:-1]) / (x[1:] * (n2 - total + x[1:]))
+    logs = np.cumsum(np.log(np.append(1.0, over_last)))
+    return x, np.exp(logs - logs.max())
 
 
 # --- two estimates -----------------------------------------------------------------------------
