@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -204,9 +205,8 @@ def command(grid: Grid, x: Level, y: Level) -> str:
 
 def command_form(study: Study) -> str:
     """The command with the names of factors in braces; empty for a study without."""
-    if study.reproduce is None:
-        return ""
-    return f"{_begun(study.reproduce)} {study.reproduce.args}"
+    entry = study.reproduce
+    return f"{_begun(entry)} {entry.args}" if entry else ""
 
 
 def commands(grid: Grid, rows: Sequence[Level]) -> list[str]:
@@ -230,16 +230,19 @@ def grid_command(grid: Grid, rows: Sequence[Level]) -> str:
     if entry.grid_args is not None:
         return _written(entry, entry.grid_args, lambda word: _filled(word, levels))
     run = _written(entry, entry.args, lambda word: _looped(word, levels, loops))
-    xs = " ".join(shlex.quote(level.key) for level in study.x.levels)
-    ys = " ".join(shlex.quote(level.key) for level in rows)
+    xs, ys = (" ".join(shlex.quote(of.key) for of in every) for every in (study.x.levels, rows))
     if not study.second:
         return f"for x in {xs}; do {run}; done"
     return f"for y in {ys}; do for x in {xs}; do {run}; done; done"
 
 
+_split = lru_cache(shlex.split)
+"""Kept: the cells of a study have one form of their commands."""
+
+
 def _written(entry: ReproduceEntry, args: str, quoted: Callable[[str], str]) -> str:
     """A command; `quoted` gives what the shell is given for an argument."""
-    return " ".join([_begun(entry), *map(quoted, shlex.split(args))])
+    return " ".join([_begun(entry), *map(quoted, _split(args))])
 
 
 def _begun(entry: ReproduceEntry) -> str:

@@ -133,17 +133,15 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
     for p in ps:
         if not 0 <= p <= 1:
             raise ValueError(f"a p-value lies from 0 to 1, not at {p}")
-    adjusted = [0.0] * len(ps)
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
-        adjusted[index] = largest
-    return tuple(adjusted)
+    adjusted = np.empty(len(ps))
+    times = np.sort(ps) * np.arange(len(ps), 0, -1)
+    adjusted[np.argsort(ps)] = np.minimum(1, np.maximum.accumulate(times))
+    return tuple(adjusted.tolist())
 
 
 def fisher(k1: float, n1: float, k2: float, n2: float) -> float:
     """Fisher's exact test of two shares, two-sided: all tables that are at most as likely."""
-    x, law = _tables(k1, n1, k2, n2)
+    x, law = _tables(n1, n2, k1 + k2)
     return float(min(1.0, law[law <= law[x == k1] * (1 + 1e-7)].sum() / law.sum()))
 
 
@@ -156,14 +154,19 @@ def fisher_greater(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike) -
         k2: Successes of the second.
         n2: Trials of the second.
     """
-    pairs, place = np.unique(np.array([k1, n1, k2, n2], float), axis=1, return_inverse=True)
-    laws = ((k1, *_tables(k1, *rest)) for k1, *rest in pairs.T.tolist())
-    return np.array([law[x >= k1].sum() / law.sum() for k1, x, law in laws], float)[place]
+    k, n, other_k, other_n = np.array([k1, n1, k2, n2], float)
+    # Many pairs have the same totals, so the same tables.
+    _, of = np.unique([n, other_n, k + other_k], axis=1, return_inverse=True)
+    order, p = np.argsort(of), np.ones(len(of))
+    for at in np.split(order, np.flatnonzero(np.diff(of[order])) + 1) if len(of) else ():
+        x, law = _tables(n[at[0]], other_n[at[0]], k[at[0]] + other_k[at[0]])
+        above = law[::-1].cumsum()[::-1]
+        p[at] = above[(k[at] - x[0]).astype(int)] / above[0]
+    return p
 
 
-def _tables(k1: float, n1: float, k2: float, n2: float) -> tuple[Floats, Floats]:
+def _tables(n1: float, n2: float, total: float) -> tuple[Floats, Floats]:
     """The first's successes in all tables of these totals, and the tables' relative chances."""
-    total = k1 + k2
     x = np.arange(max(0.0, total - n2), min(n1, total) + 1)
     over_last = (n1 - x[:-1]) * (total - x[:-1]) / (x[1:] * (n2 - total + x[1:]))
     logs = np.cumsum(np.log(np.append(1.0, over_last)))
