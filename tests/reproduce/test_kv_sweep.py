@@ -35,7 +35,7 @@ from gridatlas_reproduce.kv.memory import (
     rows_that_fit,
     shape_of,
 )
-from gridatlas_reproduce.kv.models import SHAPES, about_model, choose_model
+from gridatlas_reproduce.kv.models import LEVELS, SIZES, about_model, choose_model, sizes_of
 from gridatlas_reproduce.kv.questions import read_jsonl
 from gridatlas_reproduce.kv.sweep import Sweep
 from gridatlas_reproduce.kv.work import SweepFactory
@@ -383,7 +383,7 @@ def test_broken_beginning_is_told(run: Run, here: Path) -> None:
 
 
 def test_rows_follow_from_the_memory() -> None:
-    shape = SHAPES["r1-llama"]
+    shape = choose_model("r1-llama").shape
     assert rows_for(shape, 2, 5008, 80e9, 1000) == 81
     assert rows_for(shape, 2, 5008, 80e9, 20) == 20
     assert rows_for(shape, 2, 5008, None, 1000) == 32
@@ -397,24 +397,27 @@ def test_rows_follow_from_the_memory() -> None:
     )
 
 
-@pytest.mark.parametrize("level", SHAPES)
-def test_shapes_are_those_of_the_models(level: str) -> None:
-    from transformers import AutoModelForCausalLM
+PARAMETERS = {"r1-qwen": 7_615_616_512, "r1-llama": 8_030_261_248}
 
-    from gridatlas_reproduce.kv.bench import config_of
 
-    config = config_of(level)
+@pytest.mark.parametrize("name", SIZES)
+def test_shapes_are_those_of_the_models(name: str) -> None:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    sizes = sizes_of(name)
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config)
-    assert SHAPES[level].parameters == sum(parameter.numel() for parameter in model.parameters())
-    assert shape_of(config) == SHAPES[level]
+        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**vars(sizes)))
+    number = sum(parameter.numel() for parameter in model.parameters())
+    assert shape_of(sizes).parameters == number == PARAMETERS.get(name, number)
+    assert shape_of(sizes) == shape_of(model.config)
 
 
 def test_estimate_of_the_whole_study() -> None:
     """Both models and all benchmarks on one GPU: a night or two."""
     hours = tokens = 0.0
     cells: dict[str, list[float]] = {}
-    for level, shape in SHAPES.items():
+    for level in LEVELS:
+        shape = choose_model(level).shape
         for benchmark, number in (("aime24", 30), ("aime25", 30), ("amc23", 40), ("gpqa_d", 198)):
             plan = Sweep(level, benchmark)
             slots = plan.slots([cost.PROMPT])
