@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import pickle
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +18,7 @@ import tiny
 import torch
 from click.testing import CliRunner, Result
 from huggingface_hub.errors import HfHubHTTPError
+from warm import Warm
 
 from gridatlas.meter import duration
 from gridatlas_reproduce.kv import cost, memory, models
@@ -218,6 +214,17 @@ def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
     assert read(here / "runs" / "whole") == read(here / "runs" / "parts")
 
 
+def test_ray_gives_the_records_of_one_process(warm: Warm, here: Path) -> None:
+    """In one shape: the same rows and slots; Ray is started on this machine."""
+    script = str(SCRIPTS / "kv_sweep.py")
+    given = ["python", script, *on_tiny(), *SMALL, "--scorer", "streaming", "--rows", "8"]
+    given += ["--limit", "8", "--out"]
+    for more in (["runs/here"], ["runs/ray", "--engine", "ray"]):
+        done = warm.run([*given, *more], here)
+        assert done.code == 0, done.stderr
+    assert read(here / "runs" / "ray") == read(here / "runs" / "here")
+
+
 def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "2"]
     assert run("kv_sweep", *given, "--out", "runs/sweep").exit_code == 0
@@ -231,18 +238,11 @@ def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
     assert read(folder) == {key: rows[key] for key in rows if key[:2] == ("12", "0.1")}
 
 
-def test_killed_run_goes_on_and_its_reading_is_the_same(run: Run, here: Path) -> None:
+def test_killed_run_goes_on_and_its_reading_is_the_same(warm: Warm, run: Run, here: Path) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "8"]
-    command = [sys.executable, str(SCRIPTS / "kv_sweep.py"), *given, "--out", "runs/killed"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    command = ["python", str(SCRIPTS / "kv_sweep.py"), *given, "--out", "runs/killed"]
     records = here / "runs" / "killed" / "records"
-    while not any(records.glob("*.jsonl")):
-        assert process.poll() is None, process.stderr and process.stderr.read()
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    warm.start(command, here).kill_when(lambda: any(records.glob("*.jsonl")))
     killed = RunFolder.open(here / "runs" / "killed")
     left = len(killed.missing(killed.plan()))
     assert 0 < left < 32

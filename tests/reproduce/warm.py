@@ -21,7 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-LONGEST = 120
+LONGEST = 600
 """Seconds after which a run ends by itself: none hangs for ever."""
 
 
