@@ -435,6 +435,8 @@ def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path
 def test_each_rollout_temperature_trains_a_model_from_the_same_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from trl import GRPOConfig
+
     study = DigitsStudy(
         digits=1,
         region=1,
@@ -443,8 +445,6 @@ def test_each_rollout_temperature_trains_a_model_from_the_same_start(
         supervised=Supervised(steps=60, batch=64, rate=1e-2, until=1.0),
         grpo=HOW,
     )
-    from trl import GRPOConfig
-
     worker = DigitsWorker(study, tmp_path, "cpu", quiet=True)
     temperatures: list[float] = []
     given = GRPOConfig.__init__
