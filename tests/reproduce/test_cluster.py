@@ -37,6 +37,8 @@ def ray() -> Iterator[Any]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # By default workers wait for all else that a machine does.
+        patch.setenv("RAY_worker_niceness", "0")
         # The workers import `toy_run`: this file would bring PyTorch.
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         # A lost machine is noticed within seconds, not half a minute, and a slow one isn't lost.
