@@ -68,7 +68,7 @@ test-reproduce: export TOKENIZERS_PARALLELISM := false
 # Models are tiny: more threads take longer.
 test-reproduce: export OMP_NUM_THREADS := 1
 test-reproduce: $(VENV)/.installed-test $(VENV)/.installed-reproduce ## Run the tests of the evaluation scripts (installs PyTorch)
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile $(ARGS) tests/reproduce
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder $(ARGS) tests/reproduce
 
 # All kills, examples and seconds of fuzzing, of which `make test` runs a share; files in their order,
 # since the kills take longest and are among the first.

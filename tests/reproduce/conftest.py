@@ -36,6 +36,14 @@ MakeManifest = Callable[..., Manifest]
 MakeRun = Callable[..., RunFolder]
 
 
+LONGEST = ("test_digits", "test_pages", "test_kv_slots", "test_kv_sweep", "test_cluster")
+"""Files that take longest, so that no process is left alone with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: (*LONGEST, item.path.stem).index(item.path.stem))
+
+
 @pytest.fixture(scope="session")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Hub:
     """The hub that the runs of `warm` ask; what it has is put into its folder."""

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
 import toy_run
-from click.testing import CliRunner
-from test_kv_sweep import SMALL, page, read
-from toy_run import ToyFactory, toy_rows, toy_units
+from toy_run import FailingFactory, FileReporter, ToyFactory, toy_rows, toy_units
 
 from conftest import MakeRun
 from gridatlas_reproduce.runner.engine import Pool, run_units
 from gridatlas_reproduce.runner.errors import CannotRun
-from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.records import RunFolder, Unit
 
 # Ray's own warnings aren't ours to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -41,7 +37,9 @@ def ray() -> Iterator[Any]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        # The workers import this file.
+        # By default workers wait for all else that a machine does.
+        patch.setenv("RAY_worker_niceness", "0")
+        # The workers import `toy_run`: this file would bring PyTorch.
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         # A lost machine is noticed within seconds, not half a minute, and a slow one isn't lost.
         patch.setenv("RAY_health_check_initial_delay_ms", "0")
@@ -98,38 +96,22 @@ def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Pat
     assert outcomes(folder) == expected()
 
 
-@dataclass(frozen=True)
-class Failing:
-    """Makes workers that raise an error at one item."""
-
-    error: Exception
-    at: str = "q2"
-    in_factory: bool = False
-
-    def __call__(self) -> Failing:
-        if self.in_factory:
-            raise self.error
-        return self
-
-    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
-        for unit in group:
-            if unit.item == self.at:
-                raise self.error
-            yield unit, toy_rows(unit, 0)
-
-
 def test_what_a_worker_cannot_do_is_told_at_once(ray: Any, make_run: MakeRun) -> None:
     folder = make_run(UNITS, but=UNITS)
     error = CannotRun("no model is at ./model", "a model", "name another one")
     with pytest.raises(CannotRun) as raised:
-        run(folder, Failing(error, in_factory=True))
+        run(folder, FailingFactory(error, in_factory=True))
     assert raised.value.message == error.message
 
 
 def test_a_worker_that_fails_ends_no_other(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
     folder, log = make_run(UNITS, but=UNITS), tmp_path / "told"
     with pytest.raises(CannotRun) as raised:
-        run(_reporting(folder, log), Failing(ValueError("odd\nvalue")), retries=1)
+        run(
+            replace(folder, report=FileReporter(log)),
+            FailingFactory(ValueError("odd\nvalue")),
+            retries=1,
+        )
     # Of two shards, each every other question, one fails at its second one.
     assert {unit.item for unit in folder.missing(UNITS)} == {"q2", "q4"}
     assert raised.value.found == f"8 of 24 units aren't in {folder.folder}: ValueError: odd"
@@ -165,21 +147,6 @@ def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
     assert len(list((tmp_path / "run/records").glob("*.jsonl"))) == 24
 
 
-def test_the_sweep_gives_the_records_of_one_process(ray: Any, tmp_path: Path) -> None:
-    """In one shape: the same rows and slots."""
-    model = tiny.save_tiny(tmp_path / "qwen2", "qwen2")
-    lines = [{"id": f"q{i}", "question": f"what is {i}+{i}?", "answer": i + i} for i in range(8)]
-    data = tmp_path / "q.jsonl"
-    data.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    given = ["--model", f"r1-qwen={model}", "--benchmark", "sums", "--data", str(data)]
-    given += [*SMALL, "--scorer", "streaming", "--rows", "8"]
-    for name, more in (("here", []), ("ray", ["--engine", "ray", "--workers", "2"])):
-        out = ["--out", str(tmp_path / name)]
-        done = CliRunner().invoke(page("kv_sweep").main, [*given, *more, *out])
-        assert done.exit_code == 0, done.output
-    assert read(tmp_path / "ray") == read(tmp_path / "here")
-
-
 # Last, for it takes one of the two machines away.
 def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
     folder = make_run(UNITS, but=UNITS)
@@ -212,17 +179,3 @@ def _wait_until(reached: Callable[[], bool], seconds: float = 60) -> None:
     while not reached():
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-@dataclass(frozen=True)
-class _FileReporter:
-    file: Path
-
-    def __call__(self, message: str) -> None:
-        with self.file.open("a") as file:
-            file.write(f"{message}\n")
-
-
-def _reporting(folder: RunFolder, file: Path) -> RunFolder:
-    """The folder, reporting what it has to report into a file: also from other processes."""
-    return RunFolder(folder.folder, folder.run, folder.settings, _FileReporter(file))

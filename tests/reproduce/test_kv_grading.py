@@ -262,8 +262,8 @@ def test_long_answers_are_read_in_time() -> None:
         "correct so it ",
         "the answer is B (blue) or\n",
     ):
-        choice_of(part * 6_000, COLOURS)
-    assert time.process_time() - started < 20
+        choice_of(part * 3_000, COLOURS)
+    assert time.process_time() - started < 10
 
 
 def test_multiple_choice_is_graded_after_the_thought(grader: Grader) -> None:
@@ -278,7 +278,7 @@ def test_final_answer_is_what_stands_after_the_last_thought() -> None:
 
 
 def test_answer_that_takes_too_long_is_wrong_and_the_next_is_graded() -> None:
-    grader = Grader(seconds=2.0)
+    grader = Grader(seconds=1.0)
     endless = r"</think>\boxed{" + "+".join(f"(x+{n})^{{9999}}" for n in range(40)) + "}"
     try:
         assert grader.grade(OPEN, r"</think>\boxed{33}").correct

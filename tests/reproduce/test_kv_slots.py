@@ -188,8 +188,11 @@ def same(first: Sample, other: Sample) -> bool:
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("sampling", [SAMPLED, GREEDY], ids=["sampled", "greedy"])
+@pytest.mark.parametrize(
+    ("sampling", "name"),
+    [*((SAMPLED, name) for name in NAMES), (GREEDY, "importance"), (GREEDY, "full")],
+    ids=[*(f"sampled-{name}" for name in NAMES), "greedy-importance", "greedy-full"],
+)
 def test_rows_that_join_and_leave_are_masked_full_attention(
     models: Models, family: str, name: str, sampling: Sampling
 ) -> None:

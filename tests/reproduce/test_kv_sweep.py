@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import pickle
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +18,7 @@ import tiny
 import torch
 from click.testing import CliRunner, Result
 from huggingface_hub.errors import HfHubHTTPError
+from warm import Warm
 
 from gridatlas.meter import duration
 from gridatlas_reproduce.kv import cost, memory, models
@@ -35,7 +31,7 @@ from gridatlas_reproduce.kv.memory import (
     rows_that_fit,
     shape_of,
 )
-from gridatlas_reproduce.kv.models import SHAPES, about_model, choose_model
+from gridatlas_reproduce.kv.models import LEVELS, SIZES, about_model, choose_model, sizes_of
 from gridatlas_reproduce.kv.questions import read_jsonl
 from gridatlas_reproduce.kv.sweep import Sweep
 from gridatlas_reproduce.kv.work import SweepFactory
@@ -218,6 +214,18 @@ def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
     assert read(here / "runs" / "whole") == read(here / "runs" / "parts")
 
 
+def test_ray_gives_the_records_of_one_process(warm: Warm, here: Path) -> None:
+    """In one shape: the same rows and slots; Ray is started on this machine."""
+    script = str(SCRIPTS / "kv_sweep.py")
+    given = ["python", script, *on_tiny(), *SMALL, "--scorer", "streaming", "--rows", "8"]
+    given += ["--limit", "8", "--out"]
+    for more in (["runs/here"], ["runs/ray", "--engine", "ray"]):
+        # By default Ray's workers wait for all else that a machine does.
+        done = warm.run([*given, *more], here, RAY_worker_niceness="0")
+        assert done.code == 0, done.stderr
+    assert read(here / "runs" / "ray") == read(here / "runs" / "here")
+
+
 def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "2"]
     assert run("kv_sweep", *given, "--out", "runs/sweep").exit_code == 0
@@ -231,18 +239,11 @@ def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
     assert read(folder) == {key: rows[key] for key in rows if key[:2] == ("12", "0.1")}
 
 
-def test_killed_run_goes_on_and_its_reading_is_the_same(run: Run, here: Path) -> None:
+def test_killed_run_goes_on_and_its_reading_is_the_same(warm: Warm, run: Run, here: Path) -> None:
     given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "8"]
-    command = [sys.executable, str(SCRIPTS / "kv_sweep.py"), *given, "--out", "runs/killed"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    command = ["python", str(SCRIPTS / "kv_sweep.py"), *given, "--out", "runs/killed"]
     records = here / "runs" / "killed" / "records"
-    while not any(records.glob("*.jsonl")):
-        assert process.poll() is None, process.stderr and process.stderr.read()
-        time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    warm.start(command, here).kill_when(lambda: any(records.glob("*.jsonl")))
     killed = RunFolder.open(here / "runs" / "killed")
     left = len(killed.missing(killed.plan()))
     assert 0 < left < 32
@@ -383,7 +384,7 @@ def test_broken_beginning_is_told(run: Run, here: Path) -> None:
 
 
 def test_rows_follow_from_the_memory() -> None:
-    shape = SHAPES["r1-llama"]
+    shape = choose_model("r1-llama").shape
     assert rows_for(shape, 2, 5008, 80e9, 1000) == 81
     assert rows_for(shape, 2, 5008, 80e9, 20) == 20
     assert rows_for(shape, 2, 5008, None, 1000) == 32
@@ -397,24 +398,27 @@ def test_rows_follow_from_the_memory() -> None:
     )
 
 
-@pytest.mark.parametrize("level", SHAPES)
-def test_shapes_are_those_of_the_models(level: str) -> None:
-    from transformers import AutoModelForCausalLM
+PARAMETERS = {"r1-qwen": 7_615_616_512, "r1-llama": 8_030_261_248}
 
-    from gridatlas_reproduce.kv.bench import config_of
 
-    config = config_of(level)
+@pytest.mark.parametrize("name", SIZES)
+def test_shapes_are_those_of_the_models(name: str) -> None:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    sizes = sizes_of(name)
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config)
-    assert SHAPES[level].parameters == sum(parameter.numel() for parameter in model.parameters())
-    assert shape_of(config) == SHAPES[level]
+        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(**vars(sizes)))
+    number = sum(parameter.numel() for parameter in model.parameters())
+    assert shape_of(sizes).parameters == number == PARAMETERS.get(name, number)
+    assert shape_of(sizes) == shape_of(model.config)
 
 
 def test_estimate_of_the_whole_study() -> None:
     """Both models and all benchmarks on one GPU: a night or two."""
     hours = tokens = 0.0
     cells: dict[str, list[float]] = {}
-    for level, shape in SHAPES.items():
+    for level in LEVELS:
+        shape = choose_model(level).shape
         for benchmark, number in (("aime24", 30), ("aime25", 30), ("amc23", 40), ("gpqa_d", 198)):
             plan = Sweep(level, benchmark)
             slots = plan.slots([cost.PROMPT])

@@ -31,6 +31,7 @@ PAGES = sorted(
     [*(ROOT / "docs" / "reproduce").glob("*.py"), *(ROOT / "docs" / "reproducing").glob("*.md")]
 )
 CPU = ["--device", "cpu"]
+SMALL_PREDICTOR = ["--first", "8", "--second", "4"]
 OF_THE_MACHINE = {".", "cd", "git", "hf", "make", "pip", "python3", "ray", "sbatch", "sky", "vllm"}
 """Commands that install, or are another program's: they aren't run here. What sbatch and sky run
 is, in a test of its own, and vLLM's answers are written here in its place."""
@@ -133,8 +134,8 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
         assert (here / (option(words, "--out") or "runs/digits") / "run.json").exists()
         return Done(0, killed.stdout, killed.stderr)
     if "ray" in words:
-        # What Ray says without a GPU is tested where its workers are.
-        return warm.run([*words, *CPU, "--limit", "2"], here)
+        # Ray's workers, too, are tested where they are.
+        return warm.run([*words, "--dry-run"], here)
     done = warm.run(words, here)
     if done.code != 1 or "Error: no GPU" not in done.stderr:
         return done
@@ -143,7 +144,8 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
         "  fix:      run it where there is one, or add --device cpu for a try with a tiny model\n"
     )
     # Figures of a CPU would say nothing: the bench refuses it.
-    return warm.run([*words, *(["--dry-run"] if script == "bench_kv.py" else CPU)], here)
+    on_cpu = {"bench_kv.py": ["--dry-run"], "train_predictor.py": [*CPU, *SMALL_PREDICTOR]}
+    return warm.run([*words, *on_cpu.get(script, CPU)], here)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -250,7 +252,7 @@ def test_nodes_of_skypilot_share_a_run(warm: Warm, here: Path) -> None:
 def test_predictor_is_loaded_by_its_revision(warm: Warm, here: Path, hub: Hub) -> None:
     script = "docs/reproduce/kv_sweep.py"
     train = "docs/reproduce/train_predictor.py --model r1-qwen --traces traces.jsonl --epochs 1"
-    made = warm.run(["python", *train.split(), *CPU, "--first", "8", "--second", "4"], here)
+    made = warm.run(["python", *train.split(), *CPU, *SMALL_PREDICTOR], here)
     assert made.code == 0, made.stderr
     [printed] = re.findall(r"^To publish it: (.*)$", made.stderr, re.MULTILINE)
     upload = shlex.split(printed)

@@ -91,6 +91,37 @@ class ToyFactory:
         return ToyWorker(self.seed, self.delay, self.trap)
 
 
+@dataclass(frozen=True)
+class FailingFactory:
+    """Makes workers that raise an error at one item."""
+
+    error: Exception
+    at: str = "q2"
+    in_factory: bool = False
+
+    def __call__(self) -> FailingFactory:
+        if self.in_factory:
+            raise self.error
+        return self
+
+    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+        for unit in group:
+            if unit.item == self.at:
+                raise self.error
+            yield unit, toy_rows(unit, 0)
+
+
+@dataclass(frozen=True)
+class FileReporter:
+    """Reports into a file: also from other processes."""
+
+    file: Path
+
+    def __call__(self, message: str) -> None:
+        with self.file.open("a") as file:
+            file.write(f"{message}\n")
+
+
 @click.command()
 @click.option("--items", type=int, default=6)
 @click.option("--samples", type=int, default=3)

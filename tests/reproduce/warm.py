@@ -1,7 +1,8 @@
 """Runs scripts as `python` does, in forks of a process that has imported PyTorch already.
 
 Each run is a process of its own, with its own folder, environment and output, and may be killed.
-Only the imports, which take longer than all that the tests compute, are made once.
+Only the imports, which take longer than all that the tests compute, are made once; so are those of
+math-verify, which grades in a process of its own.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-LONGEST = 120
+LONGEST = 600
 """Seconds after which a run ends by itself: none hangs for ever."""
 
 
@@ -126,6 +128,10 @@ def serve() -> None:
     )
     from trl import GRPOTrainer  # noqa: F401
 
+    from gridatlas_reproduce.kv import grading
+
+    grading.open_grade(r"\boxed{1}", "1")
+    grading.subprocess = SimpleNamespace(Popen=_GraderProcess, PIPE=None, DEVNULL=None)
     for line in sys.stdin:
         request = json.loads(line)
         if "wait" in request:
@@ -136,6 +142,37 @@ def serve() -> None:
             if answer == 0:
                 _be(request)
         print(answer, flush=True)
+
+
+class _GraderProcess:
+    """What `Popen` gives for math-verify's process: here a copy of the run's."""
+
+    def __init__(self, words: Sequence[str], **_: Any) -> None:
+        from gridatlas_reproduce.kv import grading
+
+        assert list(words) == [sys.executable, "-m", grading.__name__]
+        (asked, asking), (answered, answering) = os.pipe(), os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            for number, end in enumerate((asked, answering)):
+                os.dup2(end, number)
+            os.closerange(3, max(asking, answered, answering) + 1)
+            sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
+            grading._serve()
+            os._exit(0)
+        os.close(asked)
+        os.close(answering)
+        self.stdin, self.stdout = os.fdopen(asking, "w"), os.fdopen(answered)
+
+    def poll(self) -> int | None:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        os.waitpid(self.pid, 0)
 
 
 def _be(request: Mapping[str, Any]) -> None:

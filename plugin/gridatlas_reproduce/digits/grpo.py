@@ -50,7 +50,7 @@ def train_on(
     longest: int,
     folder: Path,
     device: str,
-    step_done: Callable[[int], None] | None = None,
+    step_done: Callable[[int], None] = lambda done: None,
     tokenizer: Any = None,
     vllm: bool = False,
 ) -> Any:
@@ -71,8 +71,7 @@ def train_on(
 
     class Steps(TrainerCallback):
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            if step_done:
-                step_done(state.global_step)
+            step_done(state.global_step)
 
     chosen = islice(problems, how.max_steps * how.prompts)
     rows = [{"prompt": problem.prompt, "answer": problem.answer} for problem in chosen]

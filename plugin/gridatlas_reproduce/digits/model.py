@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PAD = "_"
 """Fills up shorter texts in a batch; never read and never written."""
+TOKENS = {character: number for number, character in enumerate(CHARACTERS + PAD)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,9 @@ def new_model(size: ModelSize, seed: int) -> Any:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(seed)
-    tokens = {character: number for number, character in enumerate(CHARACTERS + PAD)}
     return LlamaForCausalLM(
         LlamaConfig(
-            vocab_size=len(tokens),
+            vocab_size=len(TOKENS),
             hidden_size=size.hidden,
             intermediate_size=4 * size.hidden,
             num_hidden_layers=size.layers,
@@ -49,8 +49,8 @@ def new_model(size: ModelSize, seed: int) -> Any:
             num_key_value_heads=size.heads,
             max_position_embeddings=128,
             tie_word_embeddings=True,
-            eos_token_id=tokens[END],
-            pad_token_id=tokens[PAD],
+            eos_token_id=TOKENS[END],
+            pad_token_id=TOKENS[PAD],
             bos_token_id=None,
         )
     )
@@ -64,8 +64,7 @@ def new_tokenizer() -> Any:
     from tokenizers.pre_tokenizers import Split
     from transformers import PreTrainedTokenizerFast
 
-    vocabulary = {character: number for number, character in enumerate(CHARACTERS + PAD)}
-    tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=PAD))
+    tokenizer = Tokenizer(WordLevel(TOKENS, unk_token=PAD))
     tokenizer.pre_tokenizer = Split(Regex("."), behavior="isolated")
     tokenizer.decoder = Fuse()
     return PreTrainedTokenizerFast(
@@ -156,7 +155,7 @@ def sampled(
             mask = mask if mask is None else torch.nn.functional.pad(mask, (0, 1), value=1)
             current = _drawn(answer.logits[:, -1], uniform[:, step], temperature)[:, None]
             written.append(current)
-            if step + 1 < longest and _all_ended(written, tokenizer.eos_token_id):
+            if (torch.cat(written, dim=1) == tokenizer.eos_token_id).any(dim=1).all():
                 break
     texts = tokenizer.batch_decode(torch.cat(written, dim=1))
     return [ended(text, tokenizer.eos_token) for text in texts]
@@ -172,9 +171,3 @@ def _drawn(logits: Tensor, uniform: Tensor, temperature: float) -> Tensor:
     cumulated = torch.softmax(logits.double() / temperature, dim=-1).cumsum(dim=-1)
     drawn = uniform[:, None].double().to(logits.device)
     return torch.searchsorted(cumulated, drawn, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
-
-
-def _all_ended(written: Sequence[Tensor], end: int) -> bool:
-    import torch
-
-    return bool((torch.cat(list(written), dim=1) == end).any(dim=1).all())

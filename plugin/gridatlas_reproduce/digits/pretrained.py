@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from gridatlas.meter import duration
 from gridatlas_reproduce.digits.grpo import Grpo
+from gridatlas_reproduce.kv.cost import BANDWIDTH, GPU
 from gridatlas_reproduce.kv.memory import GIB, shape_of
-from gridatlas_reproduce.kv.models import ModelChoice, load_config, reaching
+from gridatlas_reproduce.kv.models import SIZES, ModelChoice, load_config, reaching, sizes_of
 from gridatlas_reproduce.runner.errors import CannotRun
 
 RATE = 1e-6
 """Learning rate, where none is given: weights that were trained for long bear no larger one."""
-SIZES: Mapping[str, Mapping[str, int]] = {
-    "Qwen/Qwen2.5-0.5B": {
-        "hidden_size": 896,
-        "intermediate_size": 4864,
-        "num_hidden_layers": 24,
-        "num_attention_heads": 14,
-        "num_key_value_heads": 2,
-    },
-    "Qwen/Qwen2.5-1.5B": {
-        "hidden_size": 1536,
-        "intermediate_size": 8960,
-        "num_hidden_layers": 28,
-        "num_attention_heads": 12,
-        "num_key_value_heads": 2,
-    },
-}
-"""Of models whose needs are known without a download."""
-VLLM_SHARE, GPU = 0.3, 80 * 10**9
-"""Share of the GPU's memory that TRL leaves to vLLM, and bytes of the GPU of an estimate."""
-FLOPS, BANDWIDTH, STEP, ALL_ELSE = 0.4 * 989e12, 3.35e12, 0.03, 1.5
-"""Assumed of an H100: operations and bytes per second, the least seconds of a step of decoding, and
-the seconds of a step of GRPO beside its arithmetic."""
+VLLM_SHARE = 0.3
+"""Share of the GPU's memory that TRL leaves to vLLM."""
+FLOPS, STEP, ALL_ELSE = 0.4 * 989e12, 0.03, 1.5
+"""Assumed of an H100: operations per second, the least seconds of a step of decoding, and the
+seconds of a step of GRPO beside its arithmetic."""
 
 
 def load_start(choice: ModelChoice) -> tuple[Any, Any]:
@@ -80,14 +64,7 @@ def estimate(
         steps: Of GRPO, in all its trainings.
         units: Cells to answer, of all models.
     """
-    from transformers import Qwen2Config
-
-    sizes = SIZES.get(choice.source)
-    config = (
-        Qwen2Config(**sizes, vocab_size=151_936, tie_word_embeddings=True)
-        if sizes
-        else load_config(choice)
-    )
+    config = sizes_of(choice.source) if choice.source in SIZES else load_config(choice)
     weights = shape_of(config).parameters
     rows = grpo.prompts * grpo.num_generations
     tokens = rows * (prompt + answer)

@@ -209,10 +209,8 @@ class DigitsWorker:
             check = self._check(seed)
             model = train_start(study.size, study.supervised, problems, check, seed, device, report)
             return model, new_tokenizer()
-        problems, tokenizer = (
-            self._training(study.train_region, f"grpo/{seed}"),
-            load_tokenizer(start),
-        )
+        problems = self._training(study.train_region, f"grpo/{seed}")
+        tokenizer = load_tokenizer(start)
         rollout = study.trainings[setting]
         if rollout is None:
             control = (how.max_steps, how.prompts, how.learning_rate, problems, device, report)

@@ -77,7 +77,7 @@ def train_start(
     check: Check,
     seed: int,
     device: str,
-    step_done: StepDone | None = None,
+    step_done: StepDone = lambda done: None,
 ) -> Any:
     """Train a new model on the answers' characters (cross-entropy) until it is right often enough.
 
@@ -96,8 +96,7 @@ def train_start(
     for step in range(1, how.steps + 1):
         _step(model, optimizer, list(islice(problems, how.batch)), tokenizer)
         schedule.step()
-        if step_done:
-            step_done(step)
+        step_done(step)
         if step % how.every == 0 and check.share(model) >= how.until:
             break
     return model.eval()
@@ -110,7 +109,7 @@ def train_further(
     rate: float,
     problems: Iterator[Problem],
     device: str,
-    step_done: StepDone | None = None,
+    step_done: StepDone = lambda done: None,
     tokenizer: Any = None,
 ) -> Any:
     """Train a model on right answers: the control beside GRPO, with its optimizer.
@@ -128,8 +127,7 @@ def train_further(
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
     for step in range(1, steps + 1):
         _step(model, optimizer, list(islice(problems, batch)), tokenizer)
-        if step_done:
-            step_done(step)
+        step_done(step)
     return model.eval()
 
 

@@ -22,7 +22,7 @@ from gridatlas.meter import duration
 from gridatlas_reproduce.kv.continuous import Ends, SlotDecoder, Task
 from gridatlas_reproduce.kv.cost import COPIED, GPU, LEAST_STEP, SLOWER, least_seconds, mean_cache
 from gridatlas_reproduce.kv.memory import SPARE, USED, gpu_memory, shape_of, slots_for
-from gridatlas_reproduce.kv.models import WIDTHS
+from gridatlas_reproduce.kv.models import LEVELS, WIDTHS, sizes_of
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas_reproduce.kv.selection import Budget, Sampling, Scorer, drawn, new_scorer, select
 from gridatlas_reproduce.kv.slots import Reading, SlotCache, slot_pass, varlen_error
@@ -44,16 +44,8 @@ Point = dict[str, Any]
 """What is measured at once: its `part`, and what tells it from the others."""
 ARMS: tuple[str, ...] = ("grouped", "varlen", "split", "dynamic")
 """Slots by each reading; transformers' own `DynamicCache`."""
-_SIZES = (
-    *("model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"),
-    *("num_attention_heads", "num_key_value_heads", "max_position_embeddings"),
-)
-SHAPES: Mapping[str, tuple[Any, ...]] = {
-    "r1-qwen": ("qwen2", 152_064, 3584, 18_944, 28, 28, 4, 131_072),
-    "r1-llama": ("llama", 128_256, 4096, 14_336, 32, 32, 8, 131_072),
-    "tiny": ("qwen2", 64, 32, 64, 2, 4, 2, 4096),
-}
-"""The shapes of DeepSeek-R1-Distill-Qwen-7B and -Llama-8B, and one for tests on a CPU."""
+SHAPES = (*LEVELS, "tiny")
+"""Those of DeepSeek-R1-Distill-Qwen-7B and -Llama-8B, and one for tests on a CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ class Bench:
     """What is measured.
 
     Attributes:
-        shape: A key of `SHAPES`.
+        shape: One of `SHAPES`.
         rows: Samples decoded together.
         caches: Tokens in each sample's cache.
         steps: Per point and repeat.
@@ -108,8 +100,7 @@ def config_of(shape: str) -> Any:
     """The transformers configuration of a shape."""
     from transformers import AutoConfig
 
-    content = dict(zip(_SIZES, SHAPES[shape], strict=True)) | {"tie_word_embeddings": False}
-    return AutoConfig.for_model(content.pop("model_type"), **content)
+    return AutoConfig.for_model(**vars(sizes_of(shape)), max_position_embeddings=131_072)
 
 
 def random_model(bench: Bench, device: Any) -> Any:
@@ -428,9 +419,8 @@ def steps_of(record: Mapping[str, Any]) -> dict[str, dict[int, dict[int, float]]
 def tables(record: Mapping[str, Any]) -> list[str]:
     """All that was measured, with the device's name; in Markdown."""
     caches = record["settings"]["caches"]
-    gpu = (record["gpu"] or {}).get("name", "a CPU")
     lines = [
-        f"{record['settings']['shape']}, {record['settings']['dtype']}, on {gpu}. "
+        f"{record['settings']['shape']}, {record['settings']['dtype']}, on {_gpu_of(record)}. "
         f"varlen_attn: {record['varlen']}.",
         "",
         "| arm | rows | " + " | ".join(f"{cache:,}" for cache in caches) + " | full/pruned |",
@@ -449,6 +439,10 @@ def tables(record: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _gpu_of(record: Mapping[str, Any]) -> str:
+    return str((record["gpu"] or {}).get("name", "a CPU"))
+
+
 def _gain(by_cache: Mapping[int, float]) -> str:
     """The full cache's time divided by the pruned one's, over a whole answer, where it is known."""
     if len(by_cache) < 2:
@@ -463,8 +457,8 @@ def _at(by_cache: Mapping[int, float], cache: float) -> float:
     return max(start + slope * cache, min(by_cache.values()) / 2)
 
 
-def measured_step(record: Mapping[str, Any], rows: int, cache: float) -> tuple[float, float]:
-    """Seconds of a step of slots with so many rows and tokens each, and the share of busy rows.
+def measured_step(record: Mapping[str, Any], rows: int, cache: float) -> tuple[float, float, str]:
+    """Seconds of a step of slots with so many rows and tokens each, share of busy rows, and GPU.
 
     Raises:
         CannotRun: Where the bench hasn't come so far.
@@ -481,4 +475,5 @@ def measured_step(record: Mapping[str, Any], rows: int, cache: float) -> tuple[f
         )
     pairs = list(pairwise(sorted(defined.items())))
     (low, first), (high, last) = next((p for p in pairs if rows <= p[1][0]), pairs[-1])
-    return (first + (last - first) * (rows - low) / (high - low)) / 1000, busy[0]
+    seconds = (first + (last - first) * (rows - low) / (high - low)) / 1000
+    return seconds, busy[0], _gpu_of(record)

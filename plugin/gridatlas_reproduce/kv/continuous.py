@@ -314,9 +314,7 @@ class SlotDecoder:
             if self._forks:
                 self._start_tail(number)
             else:
-                row, state = self._begun.popleft()
-                row.began, row.drawn_before = time.monotonic(), self.drawn
-                self._put(number, row, state)
+                self._put(number, *self._begun.popleft())
 
     def _may_begin(self) -> bool:
         """Prefixes that part are limited: each that is done waits in memory for its cells."""
@@ -365,6 +363,7 @@ class SlotDecoder:
 
     def _put(self, number: int, row: _Row, state: State) -> None:
         """A sample comes into an idle row."""
+        row.began, row.drawn_before = time.monotonic(), self.drawn
         self.cache.fill(number, state.keys, state.values, state.positions)
         length = len(state.positions)
         self.scores[number, :length] = state.scores
@@ -384,7 +383,6 @@ class SlotDecoder:
         tokens = list(row.sample.tokens)
         sample = replace(row.sample, tokens=tokens, pruned_at=[len(tokens)])
         tail = replace(row, sample=sample, cell=cell, budget=budget)
-        tail.began, tail.drawn_before = time.monotonic(), self.drawn
         self._put(number, tail, state.selected(index))
 
     # --- rows go on -------------------------------------------------------------------------------
@@ -436,7 +434,7 @@ class SlotDecoder:
         if row.cell is None:
             if self._is_full(row.task, length):
                 self._fork(row, self._state(number))
-                self._leave(number, row)
+                self._leave(number)
         elif row.budget is not None and length >= row.budget.trigger:
             self._prune(number, row)
 
@@ -475,7 +473,7 @@ class SlotDecoder:
         self._forks.append((row, state, left))
 
     def _ended(self, number: int, row: _Row) -> Iterator[Answer]:
-        self._leave(number, row)
+        self._leave(number)
         self._count(row)
         if row.sample.prefix is None:
             self._keep_prefix(row, ended=True)
@@ -490,7 +488,7 @@ class SlotDecoder:
         row.sample.prefix = prefix.id
         self.prefixes.keep(row.task.key, row.number, prefix)
 
-    def _leave(self, number: int, row: _Row) -> None:
+    def _leave(self, number: int) -> None:
         self.cache.leave(number)
         self.rows[number] = None
         self.tokens[number] = 0

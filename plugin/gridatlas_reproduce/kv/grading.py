@@ -26,6 +26,7 @@ from functools import cache
 from typing import Any, TextIO
 
 from gridatlas_reproduce.kv.choices import boxes, choice_of, meant_boxes, plain
+from gridatlas_reproduce.kv.models import END_OF_THOUGHT
 from gridatlas_reproduce.kv.questions import Question
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.records import Row
@@ -33,7 +34,6 @@ from gridatlas_reproduce.runner.units import seed_of
 
 GRADER = 3
 """Of the rules below: with other rules the same texts may have other grades."""
-END_OF_THOUGHT = "</think>"
 SECONDS = 20.0
 """CPU time for one answer; after it the answer counts as wrong."""
 _STUCK = 10

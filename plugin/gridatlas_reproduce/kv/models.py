@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from gridatlas_reproduce.kv.continuous import Ends
@@ -20,8 +21,18 @@ LEVELS = {
     "r1-llama": "deepseek-ai/DeepSeek-R1-Distill-Llama-8B",
 }
 """The levels of the study's factor `model`, with their ids on the hub."""
-SHAPES = {"r1-qwen": Shape(7_615_616_512, 28, 4, 128), "r1-llama": Shape(8_030_261_248, 32, 8, 128)}
-"""Their sizes, so that what a run takes is known without a download."""
+_SIZES = (
+    *("model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers"),
+    *("num_attention_heads", "num_key_value_heads", "tie_word_embeddings"),
+)
+SIZES: Mapping[str, tuple[Any, ...]] = {
+    "r1-qwen": ("qwen2", 152_064, 3584, 18_944, 28, 28, 4, False),
+    "r1-llama": ("llama", 128_256, 4096, 14_336, 32, 32, 8, False),
+    "Qwen/Qwen2.5-0.5B": ("qwen2", 151_936, 896, 4864, 24, 14, 2, True),
+    "Qwen/Qwen2.5-1.5B": ("qwen2", 151_936, 1536, 8960, 28, 12, 2, True),
+    "tiny": ("qwen2", 64, 32, 64, 2, 4, 2, False),
+}
+"""Of models whose needs are known without a download, and of one for tests on a CPU."""
 FAMILIES = {"llama": "Llama", "qwen2": "Qwen2"}
 """Families of models that it works with, by their configuration's `model_type`."""
 END_OF_THOUGHT = "</think>"
@@ -55,8 +66,8 @@ class ModelChoice:
         Raises:
             CannotRun: For another model that can't be reached.
         """
-        if self.level in SHAPES and not self.is_local:
-            return SHAPES[self.level]
+        if self.level in LEVELS and not self.is_local:
+            return shape_of(sizes_of(self.level))
         return shape_of(load_config(self))
 
 
@@ -92,6 +103,11 @@ def choose_model(text: str, revision: str | None = None) -> ModelChoice:
     if local:
         return ModelChoice(level, str(Path(source).absolute()))
     return ModelChoice(level, source, revision)
+
+
+def sizes_of(name: str) -> SimpleNamespace:
+    """What of a configuration is known of a key of `SIZES`; for transformers, too."""
+    return SimpleNamespace(**dict(zip(_SIZES, SIZES[name], strict=True)))
 
 
 def pinned(choice: ModelChoice) -> ModelChoice:
@@ -246,7 +262,8 @@ def reaching(what: str, name: str, option: str) -> Iterator[None]:
                 f"a {what} as transformers saves it" if option == "--model" else "a data set",
                 f"correct {option}",
             ) from error
-        offline = " (HF_HUB_OFFLINE is set)" if _offline() else ""
+        set_ = os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "ON", "YES")
+        offline = " (HF_HUB_OFFLINE is set)" if set_ else ""
         raise CannotRun(
             f"the {what} {name} can't be had from the hub{offline}: {why(error)}",
             "a connection to huggingface.co, the right id and revision",
@@ -256,7 +273,3 @@ def reaching(what: str, name: str, option: str) -> Iterator[None]:
 
 def _page(what: str) -> str:
     return "datasets/" if what == "data set" else ""
-
-
-def _offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "ON", "YES")

@@ -80,10 +80,8 @@ class BatchOptions:
         sweep = replace(sweep, batch=Batch(rows, slots))
         rate = kept_rate(out, sweep)
         if rate is None and self.bench is not None:
-            record = read_bench(self.bench)
-            seconds, busy = measured_step(record, rows, mean_length(sweep))
-            gpu = (record["gpu"] or {}).get("name", "a CPU")
-            rate = assumed_rate(sweep, shape, (seconds, busy, gpu))
+            step = measured_step(read_bench(self.bench), rows, mean_length(sweep))
+            rate = assumed_rate(sweep, shape, step)
         return expected(sweep, questions, shape, rate, self.price_per_hour)
 
     def shaped(

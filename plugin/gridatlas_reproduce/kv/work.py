@@ -54,11 +54,10 @@ class SweepWorker:
         units: dict[str, list[Unit]] = {}
         for unit in group:
             units.setdefault(question_of(unit), []).append(unit)
-        prefixes = Prefixes(self.of.run)
         decoder = SlotDecoder(
             *(self.model, self.scorer, batch.rows, batch.slots, sweep.sampling, self.ends),
             reading=batch.reading,
-            prefixes=prefixes,
+            prefixes=Prefixes(self.of.run),
         )
         found: dict[Unit, dict[int, Sample]] = {}
         for answer in decoder.run(self._task(item, own) for item, own in units.items()):

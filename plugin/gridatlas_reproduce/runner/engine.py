@@ -120,8 +120,6 @@ def run_units(
     shown = Progress(of, of - number)
     try:
         if left and pool is not None:
-            from gridatlas_reproduce.runner.engine import run_on_ray
-
             run_on_ray(left, factory, folder, together, pool, shown)
         else:
             do_groups(left, factory, folder, together, shown.advance)

@@ -189,18 +189,21 @@ def _gpu() -> dict[str, Any] | None:
     if not torch.cuda.is_available():
         return None
     device = torch.cuda.get_device_properties(torch.cuda.current_device())
-    driver = _output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
     return {
         "name": device.name,
         "memory": device.total_memory,
-        "driver": driver.splitlines()[0] if driver else None,
+        "driver": (_of_nvidia("driver_version") or {}).get("driver_version"),
         "cuda": torch.version.cuda,
     }
 
 
 def gpu_state() -> dict[str, str] | None:
     """Clocks and power limit of the first GPU, with their units, as nvidia-smi has them."""
-    names = ("clocks.sm", "clocks.max.sm", "clocks.mem", "power.limit")
+    return _of_nvidia("clocks.sm", "clocks.max.sm", "clocks.mem", "power.limit")
+
+
+def _of_nvidia(*names: str) -> dict[str, str] | None:
+    """What nvidia-smi says of the first GPU."""
     found = _output("nvidia-smi", f"--query-gpu={','.join(names)}", "--format=csv,noheader")
     if not found:
         return None
