@@ -405,6 +405,17 @@ def test_environment_names_what_a_result_may_depend_on() -> None:
     json.dumps(found)
 
 
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [("Flags: sse2 avx avx2 avx512f", ", avx2, avx512f"), ("Flags: sse2 avx", ""), (None, "")],
+)
+def test_environment_names_the_vectors_that_rounding_depends_on(
+    monkeypatch: pytest.MonkeyPatch, flags: str | None, named: str
+) -> None:
+    monkeypatch.setattr(runs, "_output", lambda *command: flags if command == ("lscpu",) else None)
+    assert runs.environment()["platform"] == runs.platform.platform() + named
+
+
 def test_time_is_that_of_the_commit_where_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     assert runs.utc_now() == "2023-11-14T22:13:20Z"
