@@ -182,6 +182,13 @@ def test_thumbnails_of_lines_have_one_scale() -> None:
     assert len({figure.chart.lines for figure in row.figures}) == len(row.figures) == 2  # type: ignore[attr-defined]
 
 
+def test_the_means_of_a_large_grid_are_lines_at_its_edges_and_no_profiles() -> None:
+    assessment = golden("shapes", "large")
+    grids = tuple(assessment.results.grids.values())
+    assert all_plots()["profile"].of(assessment, grids, None) == ()
+    assert study_anatomy(assessment).context["placed"]["axes"] == []
+
+
 def test_plots_of_two_axes_stay_below_their_heatmaps() -> None:
     assessment = golden("shapes", "one-grid")
     assert study_anatomy(assessment).main == ()
