@@ -159,6 +159,9 @@ def sweep_template() -> dict[str, Any]:
     text: dict[str, Any] = {"aria": False, "fontSize": FONT_SIZE, "color": INK}
     below = alt.value(sweep.HEIGHT)
     layers = [
+        alt.Chart(name="edge")
+        .mark_rect(aria=False, fill=INK, opacity=0.08)
+        .encode(x=x, x2="right:Q", y=alt.value(0), y2=below),
         alt.Chart(name="intervals")
         .mark_rule(aria=False, strokeWidth=2, opacity=0.7)
         .encode(x=x, y=y("low"), y2="high:Q", stroke=colour),
@@ -268,25 +271,14 @@ def _end_names() -> list[Any]:
     """The names of lines at their ends, each with a rule that leads to it."""
     import altair as alt
 
-    top = alt.Y("top:Q", scale=None, axis=None)
+    x, top = alt.X("left:Q", scale=None), alt.Y("top:Q", scale=None, axis=None)
     return [
         alt.Chart(name="leaders")
         .mark_rule(aria=False, strokeWidth=1)
-        .encode(
-            x=alt.X("left:Q", scale=None),
-            x2="right:Q",
-            y=top,
-            y2="bottom:Q",
-            stroke=alt.Stroke("colour:N", scale=None),
-        ),
+        .encode(x=x, x2="right:Q", y=top, y2="bottom:Q", stroke=alt.Stroke("colour:N", scale=None)),
         alt.Chart(name="names")
         .mark_text(aria=False, align="left", fontSize=FONT_SIZE, limit=LABEL_LIMIT)
-        .encode(
-            x=alt.X("left:Q", scale=None),
-            y=top,
-            text="name:N",
-            fill=alt.Fill("colour:N", scale=None),
-        ),
+        .encode(x=x, y=top, text="name:N", fill=alt.Fill("colour:N", scale=None)),
     ]
 
 

@@ -38,9 +38,8 @@ def altair_chart(study: Study, table: Mapping[str, Sequence[Any]], title: str) -
         dict[str, Any](field=_field(axis.id), type="ordinal", title=axis.title)
         for axis in study.varied
     )
-    scale = alt.Scale(scheme="yellowgreenblue")
-    if study.metric.falls:  # the better end is dark
-        scale = alt.Scale(scheme="yellowgreenblue", reverse=True)
+    # The better end is dark.
+    scale = alt.Scale(scheme="yellowgreenblue", reverse=study.metric.falls or alt.Undefined)
     level = all(len(str(key)) <= LEVEL_LETTERS for key in across)
     chart: Chart = (
         alt.Chart(alt.InlineData(values=rows), title=title)

@@ -220,16 +220,13 @@ def draw_disagreement(
     scale = ColourScale("values", 0.0, float(largest) or 1.0)
     unit = difference_unit(study.metric.unit)
     subject = Subject(
-        study,
-        grid.label,
+        study, grid.label,
         f"{grid.label}: the readings differ in {number} of {many(len(found), 'cell')} "
         "that more than one of them gives.",
         name_with_unit("Largest difference between readings", unit),
-        ("0", f"{scale.high:g}"),
-        scale,
-        unit,
+        ("0", f"{scale.high:g}"), scale, unit,
         partial(format_value, decimals=study.metric.decimals or 0),
-    )
+    )  # fmt: skip
     points = ((x.key, y.key) for y in study.y.levels for x in study.x.levels)
     values = Decimals.of(map(found.get, points))
     shown = Shown(values, Coded.constant(ONE_READING, len(values)))
@@ -256,16 +253,12 @@ def draw_cells(subject: Subject, shown: Shown) -> Heatmap:
         words = _absence(absent) if value is None else value_with_unit(text, subject.unit)
         marks.append(
             CellMark(
-                point_slug(x, y),
-                x.label,
-                y.label,
-                None if value is None else float(value),
-                text,
+                point_slug(x, y), x.label, y.label, None if value is None else float(value), text,
                 f"{cell_name(study, x, y)}: {words}",
                 0 if value is None else subject.step(float(value)),
                 absent=absent if value is None else "",
             )
-        )
+        )  # fmt: skip
     return subject.heatmap(
         marks,
         [level.label for level in study.x.levels],

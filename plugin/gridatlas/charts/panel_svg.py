@@ -101,16 +101,12 @@ def _kind(panel: Heatmap) -> Heatmap:
         alike = replace(mark, key="", value=0.0, text="0", label="", step=step, faded=False)
         found.setdefault(flags, alike)
     marks = tuple(found.values())
+    own = ("title", "description", "measure", "x_title", "y_title", "note", "region_label")
+    none: dict[str, Any] = dict.fromkeys(own, "")
     return replace(
         panel,
-        title="",
-        description="",
-        measure="",
+        **none,
         ends=("", ""),
-        x_title="",
-        y_title="",
-        note="",
-        region_label="",
         marks=marks,
         x_means=("0",) * len(panel.x_means),
         y_means=("0",) * len(panel.y_means),

@@ -108,7 +108,7 @@ def grids_view(
         heatmaps,
         caption(assessment.study, grids, heatmaps, kind, tests, named, shows_of(answer)),
         tuple(
-            _compared(grid, beside) if shown else _subtitle(assessment, grid)
+            _compared(grid, beside) if shown else subtitle(assessment, grid)
             for grid, beside in zip(grids, shown or grids, strict=True)
         ),
     )
@@ -337,7 +337,7 @@ def _blocks_note(grid: Grid) -> str:
 # --- subtitles ----------------------------------------------------------------------
 
 
-def _subtitle(assessment: Assessment, grid: Grid) -> str:
+def subtitle(assessment: Assessment, grid: Grid) -> str:
     """`mean 53.5 %`; and that the best is at the edge of a numeric axis."""
     summary, study = summarise(grid), assessment.study
     if summary is None:
@@ -346,6 +346,8 @@ def _subtitle(assessment: Assessment, grid: Grid) -> str:
     mean = Decimal(repr(middle_of(grid, log=True))) if log else summary.mean
     text = value_with_unit(value_text(study, mean, log=log, mean=True), study.metric.unit)
     parts = [f"{'geometric mean' if log else 'mean'} {text}"]
+    if summary.count < summary.of:
+        parts[0] += f" ({summary.count:,} of {summary.of:,})"
     ties = len(summary.best)
     if study.metric.better and ties > MOST_TIES:
         extreme = "lowest" if study.metric.falls else "highest"

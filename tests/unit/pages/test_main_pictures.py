@@ -134,7 +134,7 @@ def test_names_along_one_axis_are_ranked_dots_and_no_line(tmp_path: Path) -> Non
     [plot] = main_plots(demo, tuple(demo.results.grids.values()))
     assert [row[0] for row in plot.table()] == ["relu", "gelu", "tanh"]
     with pytest.raises(CannotShow, match="no single axis with an order"):
-        Sweep.asked(demo, tuple(demo.results.grids.values()))
+        Sweep.asked(demo, tuple(demo.results.grids.values()), None)
 
 
 def test_several_grids_are_lines_of_one_picture() -> None:
@@ -182,6 +182,13 @@ def test_thumbnails_of_lines_have_one_scale() -> None:
     assert len({figure.chart.lines for figure in row.figures}) == len(row.figures) == 2  # type: ignore[attr-defined]
 
 
+def test_the_means_of_a_large_grid_are_lines_at_its_edges_and_no_profiles() -> None:
+    assessment = golden("shapes", "large")
+    grids = tuple(assessment.results.grids.values())
+    assert all_plots()["profile"].of(assessment, grids, None) == ()
+    assert study_anatomy(assessment).context["placed"]["axes"] == []
+
+
 def test_plots_of_two_axes_stay_below_their_heatmaps() -> None:
     assessment = golden("shapes", "one-grid")
     assert study_anatomy(assessment).main == ()
@@ -203,11 +210,42 @@ def test_of_tuned_methods_a_line_has_the_best_at_each_level() -> None:
         ]
     assert caption(loss, "sweep", facet) == (
         "Best validation loss of all levels of batch size along learning rate, a line each. "
+        "Small dots: the repeats of each. "
+        "Shaded: a best value at the edge of the axis; better ones may lie beyond. "
         "● lowest seen. Lower is better."
     )
     context = facet_anatomy(loss, facet).context
     assert (context["main"], context["leading"]) == (["sweep"], ["grids"])
     assert Sweep.of(loss, grids[:1]) == ()  # a level's page has its heatmap
+
+
+def test_a_tuned_line_has_a_dot_per_seed_its_edge_and_a_row_of_the_table() -> None:
+    loss = golden("shapes", "loss")
+    grids = tuple(loss.results.grids.values())
+    [plot] = Sweep.of(loss, grids, loss.study.facet("optimizer"))
+    for line in plot.lines:
+        assert [len(point.repeats) for point in line.points] == [3] * len(line.points)
+        for point in line.points:
+            assert sum(point.repeats) / 3 == pytest.approx(point.value)
+    assert [plot.levels[at] for at in plot.edges] == ["0.01"]  # two lines fall to the last level
+    assert [line.summary for line in plot.lines] == [
+        ("Plain", "3.306", "0.01 × 64", "3 of 12",
+         "mean 3.943 (12 of 15) · best at the edge ▸"),
+        ("Adaptive", "2.903", "0.003 × 64", "3 of 15", "mean 3.454"),
+        ("Second-order", "2.778", "0.01 × 64", "3 of 15", "mean 3.875 · best at the edge ▸"),
+    ]  # fmt: skip
+    data = {layer["name"]: layer["data"]["values"] for layer in plot.specification()["layer"]}
+    assert [row["name"] for row in data["names"]] == [
+        "Plain 3.306", "Adaptive 3.090", "Second-order 2.778"
+    ]  # fmt: skip
+    [edge] = data["edge"]
+    assert edge["left"] < max(row["left"] for row in data["lines"]) < edge["right"]
+
+
+def test_a_best_value_inside_an_axis_shades_nothing(dropout: Assessment) -> None:
+    [plot] = Sweep.of(dropout, tuple(dropout.results.grids.values()))
+    assert plot.edges == ()
+    assert "edge" not in {layer["name"] for layer in plot.specification()["layer"]}
 
 
 # --- ratios -------------------------------------------------------------------------------------

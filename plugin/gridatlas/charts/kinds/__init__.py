@@ -113,12 +113,17 @@ class Plot(Picture):
         """
         found = cls.of(assessment, grids, facet)
         if not found:
-            raise CannotShow(
-                f"as: {cls.KIND} for data that give none",
-                "remove the line, which shows the heatmap",
-                "data that such a plot can be of",
-            )
+            raise CannotShow(*cls.why_none(assessment.study, facet))
         return found
+
+    @classmethod
+    def why_none(cls, study: Study, facet: Factor | None) -> tuple[str, str, str]:
+        """What a problem says of data that give none: what was found, the fix, what is expected."""
+        return (
+            f"as: {cls.KIND} for data that give none",
+            "remove the line, which shows the heatmap",
+            "data that such a plot can be of",
+        )
 
     @property
     def name(self) -> str:

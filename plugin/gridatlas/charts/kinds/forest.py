@@ -10,7 +10,7 @@ from typing import Any
 from gridatlas.analysis.said import Answer, Assertion, Grade
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.kinds import CannotShow, Plot, Specification
+from gridatlas.charts.kinds import Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -102,25 +102,19 @@ class Forest(Plot):
         return (plot,) if plot else ()
 
     @classmethod
-    def asked(
-        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None
-    ) -> tuple[Forest, ...]:
-        """As `of`."""
-        found, study = cls.of(assessment, grids, facet), assessment.study
-        if facet and facet.id not in study.baseline and facet.id not in study.compare and not found:
-            raise CannotShow(
+    def why_none(cls, study: Study, facet: Factor | None) -> tuple[str, str, str]:
+        """Levels that aren't compared, or whose difference can't be tested."""
+        if facet and facet.id not in study.baseline and facet.id not in study.compare:
+            return (
                 f"as: forest for {facet.id}, whose levels aren't compared",
                 f"write `roles: {{{facet.id}: choice}}` in {study.id}, or name another facet",
                 "a facet whose levels are a choice",
             )
-        if not found:
-            raise CannotShow(
-                f"as: forest for {facet.id if facet else 'grids'}, where no difference can be "
-                "tested",
-                "write `as: delta`, which shows the differences without a test",
-                "levels whose difference has an interval",
-            )
-        return found
+        return (
+            f"as: forest for {facet.id if facet else 'grids'}, where no difference can be tested",
+            "write `as: delta`, which shows the differences without a test",
+            "levels whose difference has an interval",
+        )
 
     @property
     def columns(self) -> Column:
@@ -169,15 +163,6 @@ CERTAINTY: Mapping[Grade, str] = {
 """Grades in words that aren't their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """How differences are printed: of logs as ratios in percent."""
-
-    unit: str
-    decimals: int
-    factor: float = 1.0
-
-
 def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
     """The levels of a facet against one another: each pair, or one pair by another facet.
 
@@ -204,22 +189,22 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
                 rows += whole
     first, second = (_common([pair.levels[side] for pair in rows]) for side in (0, 1))
     ratio = rows[0].unit == "×"
-    scale = _Scale("%", 1, 100) if ratio else _Scale(study.metric.unit, mean_decimals(study))
+    unit, decimals = ("%", 1) if ratio else (study.metric.unit, mean_decimals(study))
     minus = f"{first or 'level'} − {second or 'level'}"
     title = f"{facet.label}: difference in {study.metric.name}"
     drawn = [
-        _forest_row(scale, name, pair, len(whole) == 1 and pair is whole[0], ratio=ratio)
+        _forest_row(name, pair, unit, decimals, len(whole) == 1 and pair is whole[0])
         for name, pair in zip(names, rows, strict=True)
     ]
     return Forest(
         title=title,
         description=f"{title}, {minus}. {'; '.join(row.label for row in drawn)}.",
-        x_title=name_with_unit(minus, "%" if ratio else difference_unit(scale.unit)),
+        x_title=name_with_unit(minus, "%" if ratio else difference_unit(unit)),
         row_title=row_title,
         first=first,
         second=second,
         better=study.metric.better or "",
-        decimals=scale.decimals,
+        decimals=decimals,
         rows=tuple(drawn),
         alike=None if study.alike is None or ratio else float(study.alike),
     )
@@ -282,16 +267,15 @@ def _turned(pair: Assertion) -> Assertion:
     )
 
 
-def _forest_row(
-    scale: _Scale, name: str, pair: Assertion, whole: bool, *, ratio: bool
-) -> ForestRow:
-    value, *ends = (scale.factor * of for of in (pair.estimate, pair.low, pair.high))
-    difference = format_difference(value, scale.decimals)
-    words = value_with_unit(difference, scale.unit, difference=not ratio)
+def _forest_row(name: str, pair: Assertion, unit: str, decimals: int, whole: bool) -> ForestRow:
+    ratio = pair.unit == "×"  # of logs, in percent
+    value, *ends = ((100 if ratio else 1) * of for of in (pair.estimate, pair.low, pair.high))
+    difference = format_difference(value, decimals)
+    words = value_with_unit(difference, unit, difference=not ratio)
     text, interval = difference, None
     if all(map(isfinite, ends)):
         interval = (ends[0], ends[1])
-        between = " to ".join(format_difference(end, scale.decimals) for end in ends)
+        between = " to ".join(format_difference(end, decimals) for end in ends)
         text = f"{difference} ({between})"
         words += f", 95 % interval {between}, {pair.population}"
     return ForestRow(

@@ -19,6 +19,7 @@ from gridatlas.charts.plotting import (
     drawable_labels,
     drawable_text,
     label_angle,
+    padded,
     thinned,
 )
 from gridatlas.model.format import between, format_measured, many, name_with_unit, value_with_unit
@@ -120,15 +121,14 @@ class Line:
 
 def line_domain(lines: Iterable[Line]) -> tuple[float, float]:
     """The ends of the vertical axis for lines drawn alike: their values with the intervals."""
-    reached = [
+    reached = (
         number
         for line in lines
         for _, cell, interval in line.entries()
         if cell.value is not None
         for number in (float(cell.value), *(interval or ()))
-    ]
-    low, high = min(reached, default=0.0), max(reached, default=0.0)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    )
+    return padded(reached, 0)
 
 
 def draw_line(line: Line, domain: tuple[float, float], title: str = "") -> LineChart:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import gt
 from statistics import median
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
 from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
+from gridatlas.charts.kinds.heatmap import PRINTED_UP_TO
 from gridatlas.charts.plotting import (
     NAME,
     TITLE_LIMIT,
@@ -116,9 +118,12 @@ class Profile(Plot):
 
         Returns:
             None for an axis where no level of the other has all of its cells, and where there is
-            no other: the main picture shows the same.
+            no other, or one grid without numbers: the main picture shows the same.
         """
-        tables = tables_of(assessment, grids) if assessment.study.second else None
+        study = assessment.study
+        large = any(map(gt, (len(study.x.levels), len(study.y.levels)), PRINTED_UP_TO))
+        shown = not study.second or (large and len(grids) == 1)
+        tables = None if shown else tables_of(assessment, grids)
         return _on_one_scale(tables) if tables else ()
 
     @classmethod

@@ -12,7 +12,7 @@ import numpy as np
 from gridatlas.analysis.words import TIMES
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
-from gridatlas.charts.kinds import CannotShow, Plot, Specification
+from gridatlas.charts.kinds import Plot, Specification
 from gridatlas.charts.plotting import (
     ACCENT,
     INK,
@@ -26,7 +26,7 @@ from gridatlas.charts.plotting import (
     label_width,
 )
 from gridatlas.model.format import format_ratio
-from gridatlas.model.study import Factor
+from gridatlas.model.study import Factor, Study
 from gridatlas.table.decimals import Floats
 from gridatlas.table.study_table import Grid
 
@@ -88,7 +88,7 @@ class Ratios(Plot):
         cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None
     ) -> tuple[Ratios, ...]:
         """The levels of a facet that is compared; none where values have intervals."""
-        study = assessment.study
+        study, grids = assessment.study, grids or tuple(assessment.results.grids.values())
         if facet is None or not assessment.log or study.roles.get(facet.id, "choice") != "choice":
             return ()
         tests = (assessment.uncertainty.of(grid) for grid in grids)
@@ -100,19 +100,14 @@ class Ratios(Plot):
         return (_ratios(assessment, facet, logs),)
 
     @classmethod
-    def asked(
-        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None
-    ) -> tuple[Ratios, ...]:
-        """As `of`."""
-        found = cls.of(assessment, tuple(assessment.results.grids.values()), facet)
-        if not found:
-            raise CannotShow(
-                f"as: ratios for {facet.id if facet else 'grids'}, whose values aren't compared by "
-                "ratios, or were measured several times",
-                "write `as: forest`, which shows what was tested",
-                "levels of a choice, and a metric such as a time, measured once in each cell",
-            )
-        return found
+    def why_none(cls, study: Study, facet: Factor | None) -> tuple[str, str, str]:
+        """Not compared by ratios, or measured several times."""
+        return (
+            f"as: ratios for {facet.id if facet else 'grids'}, whose values aren't compared by "
+            "ratios, or were measured several times",
+            "write `as: forest`, which shows what was tested",
+            "levels of a choice, and a metric such as a time, measured once in each cell",
+        )
 
     @property
     def before_values(self) -> bool:

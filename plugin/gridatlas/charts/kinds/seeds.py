@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.kinds import CannotShow, Plot, Specification
+from gridatlas.charts.kinds import Plot, Specification
 from gridatlas.charts.palette import PAGE
 from gridatlas.charts.plotting import (
     INK,
@@ -111,18 +111,13 @@ class Seeds(Plot):
         return (plot,) if plot else ()
 
     @classmethod
-    def asked(
-        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None
-    ) -> tuple[Seeds, ...]:
-        """As `of`."""
-        found = cls.of(assessment, grids, facet)
-        if not found:
-            raise CannotShow(
-                f"as: seeds for {facet.id if facet else 'grids'}, without a baseline or repeats",
-                "write `as: forest`, which shows the differences",
-                "a facet with a baseline, and one whose role is replicate",
-            )
-        return found
+    def why_none(cls, study: Study, facet: Factor | None) -> tuple[str, str, str]:
+        """No baseline, or no repeats."""
+        return (
+            f"as: seeds for {facet.id if facet else 'grids'}, without a baseline or repeats",
+            "write `as: forest`, which shows the differences",
+            "a facet with a baseline, and one whose role is replicate",
+        )
 
     @property
     def columns(self) -> Column:
@@ -252,13 +247,7 @@ def seeds_specification(plot: Seeds) -> dict[str, Any]:
         data["dots"] += [
             {**here, "value": value, "fill": PAGE["light"], "size": 30} for value in row.values
         ]
-        bar = {
-            "top": middle - BAR,
-            "bottom": middle + BAR,
-            "width": 3,
-            "opacity": 1,
-            "colour": colour,
-        }
+        bar = {**here, "top": middle - BAR, "bottom": middle + BAR, "width": 3, "opacity": 1}
         data["ticks"].append({**bar, "value": row.mean})
         label = drawable_text(_label(row), KEY_LIMIT)
         prefix = "bold-" if row.place else ""

@@ -9,9 +9,12 @@ from itertools import pairwise
 from statistics import pstdev
 from typing import Any, Literal
 
+import numpy as np
+
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.observations import single
 from gridatlas.assessment.uncertainty import Ends
-from gridatlas.charts.description import IN_DISPUTE, without_value
+from gridatlas.charts.description import IN_DISPUTE, cell_labels, without_value
 from gridatlas.charts.draw import value_text
 from gridatlas.charts.findings import (
     assertions_named,
@@ -19,7 +22,7 @@ from gridatlas.charts.findings import (
     grid_tests,
     tuned_levels,
 )
-from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
+from gridatlas.charts.kinds import Expected, Plot, Specification
 from gridatlas.charts.palette import PAGE
 from gridatlas.charts.plotting import (
     KEY_LIMIT,
@@ -35,19 +38,23 @@ from gridatlas.charts.plotting import (
     names_at_ends,
     padded,
     series_looks,
+    shortened,
 )
 from gridatlas.charts.tables import is_ordered, narrow_and_wide, scope_of
+from gridatlas.charts.views import subtitle
 from gridatlas.model.format import between, name_with_unit, to, value_with_unit
 from gridatlas.model.study import Factor, Study, inline
 from gridatlas.table.study_table import Grid
-from gridatlas.table.summary import best_points
+from gridatlas.table.summary import best_points, summarise
 
 WIDTH, NARROWEST, HEIGHT = 385, 240, 210
 """Pixels of both axes; where lines have names, these take some of the width."""
 THUMBNAIL = 120, 64
 """Pixels of both axes of a thumbnail."""
-BEST = 70
-"""Square pixels of the best value's dot."""
+BEST, SEED = 70, 9
+"""Square pixels of the best value's dot, and of one of its repeats."""
+EDGE = 12
+"""Pixels to both sides of a level that are shaded."""
 MOST_LINES = 12
 """Grids up to which they share a picture."""
 PRINTED_UP_TO = 12
@@ -73,6 +80,7 @@ class SweepPoint:
         label: In words, for a screen reader.
         look: What tests and data say of it: the best seen, one that may be the best while others
             are worse, one that is shown to be worse.
+        repeats: What it is the mean of, where it was measured several times.
     """
 
     place: int
@@ -81,6 +89,7 @@ class SweepPoint:
     text: str
     label: str
     look: Look = "plain"
+    repeats: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +99,14 @@ class SweepLine:
     Attributes:
         name: What tells it from the others; empty where there is one.
         tested: Cells of which the test for the best decides; 0 without one that tells any apart.
+        summary: Of values that are the best over an axis its name, the best of all, where that is,
+            how many may be that, and what all have in common.
     """
 
     name: str
     points: tuple[SweepPoint, ...]
     tested: int = 0
+    summary: Column = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +121,7 @@ class Sweep(Plot):
         better: Which end is the best; empty without one.
         extreme: What the best value is called.
         over: The other axis, within a sentence, where values are the best over it; else empty.
+        edges: The first and the last place, where either has a line's best value.
         domain: The values at both ends of a thumbnail, which has neither texts nor axes; None for
             the picture itself, whose own values decide.
     """
@@ -128,6 +141,7 @@ class Sweep(Plot):
     extreme: str
     decimals: int
     over: str = ""
+    edges: tuple[int, ...] = ()
     domain: tuple[float, float] | None = None
 
     @classmethod
@@ -155,18 +169,13 @@ class Sweep(Plot):
         return (plot,) if any(line.points for line in plot.lines) else ()
 
     @classmethod
-    def asked(
-        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None = None
-    ) -> tuple[Sweep, ...]:
-        """As `of`."""
-        found = cls.of(assessment, grids)
-        if not found:
-            raise CannotShow(
-                f"as: sweep for {assessment.study.id}, which has no single axis with an order",
-                "remove the line, which shows the heatmap, or draw a `row`",
-                "a study with one axis of numbers",
-            )
-        return found
+    def why_none(cls, study: Study, facet: Factor | None) -> tuple[str, str, str]:
+        """No axis with an order."""
+        return (
+            f"as: sweep for {study.id}, which has no single axis with an order",
+            "remove the line, which shows the heatmap, or draw a `row`",
+            "a study with one axis of numbers",
+        )
 
     @property
     def columns(self) -> Column:
@@ -217,7 +226,8 @@ class Sweep(Plot):
         points = [point for line in self.lines for point in line.points]
         if self.domain:
             points = [point for point in points if point.look == "best"]
-        return {"point": ("points", len(points) if len(self.levels) <= MARKED_UP_TO else 0)}
+        number = sum(1 if self.domain else 1 + len(point.repeats) for point in points)
+        return {"point": ("points", number if len(self.levels) <= MARKED_UP_TO else 0)}
 
     def small(self, domain: tuple[float, float] | None = None) -> Sweep:
         """It as a thumbnail, on its own scale unless one is given."""
@@ -230,10 +240,6 @@ class Sweep(Plot):
         return bool(self.over)
 
     @property
-    def has_best(self) -> bool:
-        """Whether one value is marked as the best seen."""
-        return "best" in self.looks()
-
     def looks(self) -> list[Look]:
         """How points look in it, for a caption."""
         found = {point.look for line in self.lines for point in line.points}
@@ -287,7 +293,21 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
         decimals=study.metric.decimals or 0,
         over=inline(others[0].label) if others else "",
     )
-    return replace(plot, description=_described(study, plot))
+    bests = {of.place for line in plot.lines for of in line.points if of.look == "best"}
+    numbers = len(order) > 2 and axis.levels[0].number is not None
+    edges = tuple(sorted(bests & {0, len(order) - 1})) if numbers else ()
+    return replace(plot, description=_described(study, plot), edges=edges)
+
+
+def _repeats(assessment: Assessment, grid: Grid) -> list[tuple[float, ...]]:
+    """Of each cell, row by row, all that its value is the mean of; of a single one nothing."""
+    at, columns, _ = single(assessment.study, grid.table)
+    first = grid.table.rows(grid.levels).start
+    found: list[list[float]] = [[] for _ in grid.keys]
+    for place, value in zip((at - first).tolist(), columns.value.floats.tolist(), strict=True):
+        if 0 <= place < len(found) and not math.isnan(value):
+            found[place].append(value)
+    return [tuple(of) if len(of) > 1 else () for of in found]
 
 
 def _places(numbers: Sequence[Any]) -> tuple[float, ...]:
@@ -310,11 +330,10 @@ def _unevenness(places: Sequence[float]) -> float:
 
 def _line(assessment: Assessment, grid: Grid, name: str, order: Sequence[int]) -> SweepLine:
     study, log = assessment.study, assessment.log
-    answer = assessment.grid_answers.get(grid.levels)
-    named = assertions_named(answer)
+    named = assertions_named(assessment.grid_answers.get(grid.levels))
     tests = grid_tests(assessment, grid, asserts_settings(study, named))
     best = best_points(grid) if study.metric.better else frozenset()
-    points = []
+    points, repeats = [], _repeats(assessment, grid)
     for place, at in enumerate(order):
         level, cell = study.x.levels[at], grid.cell(*grid.keys[at])
         if cell.value is None:
@@ -331,7 +350,8 @@ def _line(assessment: Assessment, grid: Grid, name: str, order: Sequence[int]) -
         ends = narrow_and_wide(assessment.uncertainty.of(grid), at)[0]
         words += f", 95 % interval {between(*ends, study)}" if ends else ""
         label = f"{name + ', ' if name else ''}{study.x.label} {level.label}: {words}"
-        points.append(SweepPoint(place, float(cell.value), ends, text, label, look))
+        value = float(cell.value)
+        points.append(SweepPoint(place, value, ends, text, label, look, repeats[at]))
     return SweepLine(name, tuple(points), len(tests.cells) if tests.passed else 0)
 
 
@@ -339,24 +359,30 @@ def _tuned_line(
     assessment: Assessment, grid: Grid, name: str, axis: Factor, order: Sequence[int]
 ) -> SweepLine:
     """The best value at each level of an axis, over the other one; the tests are of its cells."""
-    study = assessment.study
-    across = len(study.x.levels)
+    study, summary, values = assessment.study, summarise(grid), grid.columns.value
+    if summary is None:
+        return SweepLine(name, ())
+    rows = np.arange(len(values)).reshape(len(study.y.levels), -1)
     sign = -1 if study.metric.falls else 1
-    found = []
-    for at in order:
-        rows = slice(at, None, across) if axis == study.x else slice(at * across, (at + 1) * across)
-        values = [cell.value for cell in grid.columns[rows] if cell.value is not None]
-        found.append(max(values, key=lambda value: sign * value) if values else None)
-    best = max((value for value in found if value is not None), key=lambda of: sign * of)
-    points = []
-    for place, (at, value) in enumerate(zip(order, found, strict=True)):
-        if value is not None:
+    points, repeats = [], _repeats(assessment, grid)
+    for place, at in enumerate(order):
+        level = (rows.T if axis == study.x else rows)[at]
+        here = level[values.defined[level]].tolist()
+        row = max(here, key=(sign * values.floats).__getitem__, default=0)
+        value = values.at(row)
+        if here and value is not None:
             text = value_text(study, value, log=assessment.log)
             words = value_with_unit(text, study.metric.unit)
             label = f"{name}, {axis.label} {axis.levels[at].label}: {words}"
-            look: Look = "best" if value == best else "plain"
-            points.append(SweepPoint(place, float(value), None, text, label, look))
-    return SweepLine(name, tuple(points))
+            look: Look = "best" if value == summary.best_value else "plain"
+            points.append(SweepPoint(place, float(value), None, text, label, look, repeats[row]))
+    tests = grid_tests(assessment, grid, of_axes=True)
+    left = f"{len(tests.cells) - len(tests.passed)} of {len(tests.cells)}" if tests.cells else "–"
+    best = value_text(study, summary.best_value, log=assessment.log)
+    at_best = " or ".join(cell_labels(*of) for of in summary.best)
+    return SweepLine(
+        name, tuple(points), summary=(name, best, at_best, left, subtitle(assessment, grid))
+    )
 
 
 def _described(study: Study, plot: Sweep) -> str:
@@ -384,7 +410,10 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
     """The complete Vega-Lite specification of a sweep, with its data inline."""
     spec = chart_of("sweep")
     several = len(plot.lines) > 1
-    taken = label_width(line.name for line in plot.lines) if several else 0
+    names = [
+        shortened([of.name, *(each.text for each in of.points[-1:])], " ") for of in plot.lines
+    ]
+    taken = label_width(map(" ".join, names)) if several else 0
     width = max(NARROWEST, WIDTH - taken)
     spec |= {"description": plot.description, "width": width, "height": HEIGHT}
     looks = series_looks([line.name for line in plot.lines], plot.named)
@@ -392,7 +421,10 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
         end
         for line, look in zip(plot.lines, looks, strict=True)
         for point in line.points
-        for end in (point.value, *((point.interval or ()) if look["colour"] != REST else ()))
+        for end in (
+            point.value,
+            *((*(point.interval or ()), *point.repeats) if look["colour"] != REST else ()),
+        )
     )
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     coloured = [at for at, look in enumerate(looks) if look["colour"] != REST]
@@ -407,6 +439,10 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
             if point is None:
                 continue
             if len(plot.levels) <= MARKED_UP_TO:
+                seed = row | {"fill": look["colour"], "edge": look["colour"], "size": SEED}
+                seed |= {"shape": "circle", "opacity": 0.5, "label": point.label}
+                seed["left"] += BESIDE + 2
+                data["points"] += [seed | {"value": value} for value in point.repeats]
                 data["points"].append(row | _dot(point, look["colour"]) | {"label": point.label})
             if point.interval and at in coloured:
                 interval = dict(zip(("low", "high"), point.interval, strict=True))
@@ -421,9 +457,11 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
         if several and line.points:
             last = line.points[-1]
             down = (high - last.value) / (high - low) * HEIGHT
-            ends.append((line.name, plot.places[last.place] * width, down, look))
+            ends.append((" ".join(names[at]), plot.places[last.place] * width, down, look))
     data |= names_at_ends([end[:3] for end in ends], [end[3] for end in ends], width, HEIGHT)
     data["levels"] = _ticks(plot, width)
+    sides = [plot.places[at] * width for at in plot.edges]
+    data["edge"] = [{"left": side - EDGE, "right": side + EDGE} for side in sides]
     data["axis"] = [{"left": width / 2, "text": drawable_text(plot.x_title, TITLE_LIMIT)}]
     if plot.domain:
         return _thumbnail(spec, data, plot)
@@ -442,11 +480,10 @@ def _thumbnail(
     """The lines and the best values alone, in small."""
     (across, down), width = THUMBNAIL, spec["width"]
     spec |= {"width": across, "height": down}
-    placed_rows: dict[str, list[dict[str, Any]]] = {}
-    for name in ("lines", "points"):
-        rows = [row for row in data[name] if name == "lines" or row["size"] == BEST]
-        placed_rows[name] = [row | {"left": row["left"] * across / width} for row in rows]
-    spec = filled_in(spec, placed_rows)
+    shown = {"lines": data["lines"], "points": [of for of in data["points"] if of["size"] == BEST]}
+    for row in (*shown["lines"], *shown["points"]):
+        row["left"] *= across / width
+    spec = filled_in(spec, shown)
     for layer in spec["layer"]:
         layer["encoding"]["y"] |= {"title": None, "axis": None}
         layer["encoding"]["y"]["scale"]["domain"] = [*padded(plot.domain or (), 0.08)]
