@@ -57,7 +57,7 @@ from gridatlas.table.decimals import Decimals
 from gridatlas.table.differences import Difference
 from gridatlas.table.grids import agree, readings_by_cell
 from gridatlas.table.study_table import DISPUTED, Grid
-from gridatlas.table.summary import best_points, summarise, unrounded
+from gridatlas.table.summary import Summary, best_points, summarise, unrounded
 
 MOST_TIES = 3
 """Cells that share the best value up to which each is marked."""
@@ -342,10 +342,7 @@ def subtitle(assessment: Assessment, grid: Grid) -> str:
     summary, study = summarise(grid), assessment.study
     if summary is None:
         return "no value"
-    log = assessment.log
-    mean = Decimal(repr(middle_of(grid, log=True))) if log else summary.mean
-    text = value_with_unit(value_text(study, mean, log=log, mean=True), study.metric.unit)
-    parts = [f"{'geometric mean' if log else 'mean'} {text}"]
+    parts = [f"{'geometric ' * assessment.log}mean {mean_text(assessment, grid, summary)}"]
     if summary.count < summary.of:
         parts[0] += f" ({summary.count:,} of {summary.of:,})"
     ties = len(summary.best)
@@ -355,6 +352,13 @@ def subtitle(assessment: Assessment, grid: Grid) -> str:
     elif study.has_best and ties == 1 and _at_edge(study, summary.best[0]):
         parts.append("best at the edge ▸")
     return " · ".join(parts)
+
+
+def mean_text(assessment: Assessment, grid: Grid, summary: Summary) -> str:
+    """A grid's mean with its unit: the geometric one where ratios are compared."""
+    study, log = assessment.study, assessment.log
+    mean = Decimal(repr(middle_of(grid, log=True))) if log else summary.mean
+    return value_with_unit(value_text(study, mean, log=log, mean=True), study.metric.unit)
 
 
 def _at_edge(study: Study, at: tuple[Level, Level]) -> bool:

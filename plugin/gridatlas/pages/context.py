@@ -10,6 +10,7 @@ from typing import Any
 from gridatlas.analysis.said import Answer
 from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.views import mean_text
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study, inline
 from gridatlas.pages import words
@@ -70,6 +71,8 @@ def page_context(
         "problems": only_problems(results.problems),
         "answers": assessment.answers,
         "grids": shown,
+        "mean": "Geometric mean" if assessment.log else "Mean",
+        "mean_text": partial(mean_text, assessment),
         "trust": trust,
         "lines": lines,
         "doubts": lambda answer: doubts_of(study, answer, lines(answer), trust()),

@@ -70,10 +70,6 @@ def _points(value: Decimal | float | None, study: Study) -> str:
     return value_with_unit(text, study.metric.unit, difference=True)
 
 
-def _mean(value: Decimal, study: Study) -> str:
-    return value_with_unit(format_measured(value, mean_decimals(study)), study.metric.unit)
-
-
 def _mean_difference(value: Decimal, study: Study) -> str:
     text = format_difference(value, mean_decimals(study))
     return value_with_unit(text, study.metric.unit, difference=True)
@@ -356,7 +352,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "points": _points,
     "many": many,
     "is_are": is_are,
-    "mean": _mean,
     "mean_difference": _mean_difference,
     "and": _and,
     "date": _date,
