@@ -116,7 +116,8 @@ def _cells(svg: Tag) -> list[tuple[str, str, bool]]:
         (
             str(path.get("aria-label", "")),
             str(path["fill"]),
-            path.get("fill-opacity") == str(FADED),
+            str(FADED)
+            in (path.get("fill-opacity"), path.parent and path.parent.get("fill-opacity")),
         )
         for path in svg.select(".cells_marks path[fill]")
     ]

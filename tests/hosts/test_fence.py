@@ -292,7 +292,7 @@ def test_a_list_has_each_studys_answer(folder: Path, lines: list[str], titles: l
     text = "\n".join(["```grid", *lines, "as: studies", "```"])
     html = _html(folder, text, downloads=True)
     entries = html.select("article.ga-level")
-    assert [text_of(entry.p) for entry in entries] == titles
+    assert [text_of(entry.p.b) for entry in entries] == titles
     addresses = [f"studies/{'plain' if title == 'Plain' else 'tune'}/" for title in titles]
     for entry, address in zip(entries, addresses, strict=True):
         links = [str(link["href"]).partition("#")[0] for link in entry.select("a")]

@@ -27,10 +27,7 @@ _FADED_LINE = re.compile(
     r'(<line(?: (?!stroke-opacity=)[\w-]+="[^"]*")*?) opacity=("[^"]*")(?= |/|>)'
 )
 _LEAF = r'<(?:path|line|circle|text)(?: [\w-]+="[^"]*")*(?:/>|>[^<]*</text>)'
-_LEAVES = re.compile(
-    rf'(<g class="mark-(?:rect|rule|text|symbol|line)\b(?![^"]*cells_marks)[^>]*)>'
-    rf"((?:{_LEAF})+)</g>"
-)
+_LEAVES = re.compile(rf'(<g class="mark-(?:rect|rule|text|symbol|line)\b[^>]*)>((?:{_LEAF})+)</g>')
 _ATTRIBUTE = re.compile(r' ([\w-]+)="([^"]*)"')
 _LINE = re.compile(
     r'<line transform="translate\((-?[\d.]+), ?(-?[\d.]+)\)" (?:x2="(-?[\d.]+)"|y2="(-?[\d.]+)")'
@@ -38,6 +35,7 @@ _LINE = re.compile(
 )
 _LINES = re.compile(rf"(<g class=\"mark-rule [^>]*>)((?:{_LINE.pattern}){{2,}})</g>")
 INHERITED = (
+    "fill-opacity",
     "fill",
     "stroke",
     "stroke-width",
@@ -86,11 +84,11 @@ def _hexadecimal(rgb: re.Match[str]) -> str:
 def _told_once(group: re.Match[str]) -> str:
     """A group with what most of its elements have, where all of them have the attribute.
 
-    Cells are left alone: the fill of each is its value.
+    Of cells only how faded they are: the fill of each is its value.
     """
     head, leaves = group[1], re.findall(_LEAF, group[2])
     own = [dict(_ATTRIBUTE.findall(leaf.partition(">")[0])) for leaf in leaves]
-    for name in INHERITED:
+    for name in INHERITED[:1] if "cells_marks" in head else INHERITED:
         values = Counter(attributes.get(name) for attributes in own)
         value, number = values.most_common(1)[0]
         if None in values or number < 2 or f" {name}=" in head:

@@ -47,7 +47,8 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
     A script rings the cell of that address while the mark is pointed at: in every heatmap of the
     page that is of the study which the `data-study` around the drawing names. The link isn't a
     stop of the Tab key, since the table has the same links. Its attribute is `xlink:href`: Material
-    sets the property of all that has `href`, and that of an SVG element can't be set.
+    sets the property of all that has `href`, and that of an SVG element can't be set. Its role is
+    told, too: who judges links by `href` alone then knows that it isn't a dead one.
 
     Args:
         links: As `row_links` gives them.
@@ -62,7 +63,7 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
         cell = f'class="ga-row" data-cell="{escape(key)}"'
         if not target:
             return f"<g {cell}>{match[0]}</g>"
-        return f'<a xlink:href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
+        return f'<a role="link" xlink:href="#{escape(target)}" tabindex="-1" {cell}>{match[0]}</a>'
 
     return _ROW.sub(linked, svg)
 

@@ -104,6 +104,11 @@ DOT = '<path fill="#f00"{more} d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,3,0"/>'
             '><path d="M0,0h9v9h-9Z" fill="#f00"/><path d="M0,0h9v9h-9Z" fill="#f00"/>',
         ),
         (
+            "mark-rect cells_marks",  # but how faded they are
+            '<path d="M0,0h9v9h-9Z" fill="#f00" fill-opacity="0.55"/>' * 2,
+            ' fill-opacity="0.55">' + '<path d="M0,0h9v9h-9Z" fill="#f00"/>' * 2,
+        ),
+        (
             "mark-rect rows_marks",
             '<path aria-label="a &lt; b" d="M0,0h9v9h-9Z" fill="#000" opacity="0.2"/>' * 2,
             ' fill="#000"><path aria-label="a &lt; b" d="M0,0h9v9h-9Z" opacity="0.2"/>'

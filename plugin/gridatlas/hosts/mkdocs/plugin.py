@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -281,9 +282,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         keys = self.pending.keys_in(output)
         if keys:
             shown_keys, shown = self.shown.get(page.file.src_uri, ([], []))
-            if (
-                shown_keys != keys
-            ):  # A theme or plugin shows the content of other pages in this one.
+            # A theme or plugin shows the content of other pages in this one.
+            if shown_keys != keys:
                 shown = self._fence_figures(keys, page, set())
             output = put_in(output, self.pending, shown)
         ours = self.pages.get(page.file.src_uri)
@@ -291,7 +291,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return output
         ending = _ending(config)
         figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
-        return fill(output, figures)
+        # A theme's lists of pages are in large part the indents of their templates.
+        return fill(_SPACE.sub(lambda found: found[1] or "\n", output), figures)
 
     def _add_tags(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
         """Say in the page's head what it is, where the theme and other plugins don't."""
@@ -463,6 +464,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
 
 def _progress() -> Callable[[str], None]:
     return throttled(partial(log.info, "gridatlas: %s"))
+
+
+_SPACE = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)|\s*\n\s*", re.DOTALL)
+"""Lines that are as good as a space, outside of texts that are shown or run as they are."""
 
 
 def _ending(config: MkDocsConfig) -> str:
