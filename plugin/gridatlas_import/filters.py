@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -22,6 +23,9 @@ from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.rows import CannotImport, RawTable, Reported, unknown
 from gridatlas_import.search import JOINED
 from gridatlas_import.vocabulary import GENERIC, METRICS
+
+_HUNDREDS = re.compile(r"[1-9]\d\d", re.ASCII)
+"""Whole numbers that have no comma, where those of more digits have one."""
 
 
 def named_in(asked: ImportOptions) -> Iterator[tuple[str, str]]:
@@ -85,7 +89,10 @@ def mark_of(table: RawTable) -> DecimalMark:
         if all(map(is_absent, column.odd - numbers)):
             pointed = [text for text in column.counts if "." in text and text not in column.odd]
             first = next(filterfalse(THREE.fullmatch, pointed), "".join(pointed[:1]))
-            marks = marks_of(t for t in column.counts if t == first or t in numbers) | marks
+            found = marks_of(t for t in column.counts if t == first or t in numbers)
+            if "comma_or_thousands" in found and any(map(_HUNDREDS.fullmatch, column.counts)):
+                found.setdefault("point", found["comma_or_thousands"])  # 686 and 1,188
+            marks = found | marks
     return decimal_mark(marks, semicolons=table.semicolons)
 
 

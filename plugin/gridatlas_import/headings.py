@@ -22,6 +22,8 @@ from gridatlas_import.rows import (
 
 SEPARATOR = " / "
 """Between the lines of a heading."""
+HEADING = "heading"
+"""The factor whose levels stand above tables of equal columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def two_lines(rows: Sequence[Sequence[str]]) -> Headings | None:
     texts = not any(map(holds_number, below)) and all(
         holds_number(cell) or is_absent(cell) for cell in rows[2][start:]
     )
-    if not (same_levels or texts):
+    beside = any(all(holds_number(row[at]) for row in rows[2:]) for at in range(1, start))
+    if not (same_levels or (texts and not beside)):
         return None
     named = [cell.strip() for cell in rows[2]]
     third = any(named[:start]) and not any(named[start:]) and len(rows) > 3
@@ -220,7 +223,7 @@ def _levels_above(tables: Sequence[PrintedTable]) -> tuple[str, list[str]] | Non
     keys = {pair[1] for pair in pairs if pair}
     if all(pairs) and len(keys) == 1:
         return keys.pop(), [pair[2] for pair in pairs if pair]
-    return "heading", found
+    return HEADING, found
 
 
 def _below_headings(tables: Sequence[RawTable], called: str, levels: Sequence[str]) -> RawTable:

@@ -7,40 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gridatlas.model.directions import words
-from gridatlas_import.columns import Column, kind_of_count, plain_name
+from gridatlas_import import vocabulary as known
+from gridatlas_import.columns import Column, joint_levels, kind_of_count, plain_name
 from gridatlas_import.numerals import is_absent, plain
-from gridatlas_import.vocabulary import (
-    ANSWER_TOKENS,
-    BOOK_NAMESPACE,
-    CONFIG_NAMESPACE,
-    COSTS,
-    FACTOR_RATES,
-    FACTORS,
-    FALSE_WORDS,
-    GENERIC,
-    ITEMS,
-    KNOWN_FACTORS,
-    METRICS,
-    MODIFIERS,
-    NAME_RULES,
-    OUTCOMES,
-    PERFORMANCE,
-    RATE,
-    REPEATS,
-    RESULT_NAMESPACE,
-    RUN_STATES,
-    SPREADS,
-    STOPPED,
-    SUBJECTS,
-    TRUE_WORDS,
-    WEAK_FACTORS,
-    Kind,
-)
 
 _INDEX = re.compile(
     r"unnamed_\d+(_\d+)*|unnamed|column_1|index|idx|row|row_?(id|num|number)|no|nr|"
 )
 _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
+_RUN = re.compile(r"(run|trial|experiment)_?(id|name)?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _SENTENCE = 60
@@ -55,7 +30,7 @@ class KindOfColumn:
         strong: Whether its name says so, not only what stands in it.
     """
 
-    kind: Kind
+    kind: known.Kind
     why: str
     strong: bool = True
 
@@ -68,7 +43,34 @@ def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
     for name in found:
         if plain_name(name) in errors:
             found[name] = KindOfColumn("spread", "the spread of another column")
+    kinds = {kind.kind for kind in found.values()}
+    if kinds & {"factor", "plain", "weak"}:
+        for name, kind in found.items():
+            if (
+                kind.kind == "number"
+                and columns[name].filled > 6
+                and _numbers_rows(columns[name], 1)
+            ):
+                found[name] = KindOfColumn("index", "numbers the rows")
+    if "weak" in kinds and "repeat" not in kinds:
+        for run in filter(_RUN.fullmatch, columns):
+            found |= _along(columns[run], columns, found) if _recurs(columns[run]) else {}
     return found
+
+
+def _along(
+    run: Column, columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn]
+) -> dict[str, KindOfColumn]:
+    """Names of runs that have several rows each are levels; what changes along a run isn't set."""
+    changing = KindOfColumn("cost", "it changes along a run")
+    set_or_not = [name for name, kind in kinds.items() if kind.kind == "factor"]
+    pairs = {name: {*joint_levels([run, columns[name]])} for name in set_or_not}
+    named = KindOfColumn("plain", "names of runs, each with several rows", strong=False)
+    return {run.name: named} | {n: changing for n in pairs if len(pairs[n]) > run.level_count}
+
+
+def _recurs(column: Column) -> bool:
+    return 1 < column.level_count * 2 <= column.filled
 
 
 def kind_of(column: Column) -> KindOfColumn:
@@ -82,12 +84,12 @@ def kind_of(column: Column) -> KindOfColumn:
 
 
 def _kind_by_name(column: Column) -> KindOfColumn | None:
-    config = CONFIG_NAMESPACE.fullmatch(column.name)
+    config = known.CONFIG_NAMESPACE.fullmatch(column.name)
     if config:
         return _setting(column, next(filter(None, config.groups())))
-    if BOOK_NAMESPACE.fullmatch(column.name):
+    if known.BOOK_NAMESPACE.fullmatch(column.name):
         return KindOfColumn("book", "what a program notes about a run")
-    result = RESULT_NAMESPACE.fullmatch(column.name)
+    result = known.RESULT_NAMESPACE.fullmatch(column.name)
     name = plain_name(result[1] if result else column.name)
     if result and result[1].startswith("_"):
         return KindOfColumn("book", "what a program notes about a run")
@@ -96,7 +98,7 @@ def _kind_by_name(column: Column) -> KindOfColumn | None:
     if column.name.startswith("column_1") and column.as_numbers and column.level_count > 20:
         return KindOfColumn("index", "numbers the rows, without a name")
     found = _by_rules(column, name) or _by_words(column, name)
-    if RATE.search(column.name) and column.is_metric_like and _is_measured(column):
+    if known.RATE.search(column.name) and column.is_metric_like and _is_measured(column):
         return KindOfColumn("performance", "its name")
     if found is None and result and column.is_metric_like:
         return KindOfColumn("metric", "its name")
@@ -108,7 +110,7 @@ def _setting(column: Column, inner: str) -> KindOfColumn:
     name = plain_name(inner)
     if inner.startswith("_"):
         return KindOfColumn("book", "what a program notes about a run")
-    if REPEATS & set(words(inner)) or name in ("random_state",):
+    if known.REPEATS & set(words(inner)) or name in ("random_state",):
         return KindOfColumn("repeat", "it numbers repeats")
     found = _by_rules(column, name)
     if found is not None and found.kind in ("book", "text"):
@@ -121,12 +123,12 @@ def _setting(column: Column, inner: str) -> KindOfColumn:
 
 def _by_rules(column: Column, name: str) -> KindOfColumn | None:
     """What whole names say."""
-    if ITEMS.search(name) and column.is_metric_like:
+    if known.ITEMS.search(name) and column.is_metric_like:
         return KindOfColumn("repeat", "it numbers items")
-    if column.outcome_of is not None and OUTCOMES.fullmatch(name):
+    if column.outcome_of is not None and known.OUTCOMES.fullmatch(name):
         return KindOfColumn("outcome", "its name, and true and false below it")
     numeric = column.is_metric_like or column.are_sizes
-    for rule in NAME_RULES:
+    for rule in known.NAME_RULES:
         if not rule.pattern.fullmatch(name):
             continue
         if rule.kind == "state" and not _tells_states(column):
@@ -137,10 +139,9 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and _names_levels(column, name):
             continue
-        recurs = column.level_count * 2 <= column.filled
-        if rule.kind == "book" and name == "id" and recurs and _is_numbering(column):
+        if rule.kind == "book" and name == "id" and _recurs(column) and _is_numbering(column):
             return KindOfColumn("repeat", "it numbers what was measured several times")
-        if rule.kind == "text" and name in FACTORS and not _has_objects(column):
+        if rule.kind == "text" and name in known.FACTORS and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)
     if name == "rank" or name.endswith("_rank"):
@@ -156,7 +157,7 @@ def _has_objects(column: Column) -> bool:
 def _names_levels(column: Column, name: str) -> bool:
     """Whether texts that are called ids are the levels of something varied: `env_id`."""
     what, _, end = name.rpartition("_")
-    of_factor = end == "id" and what in FACTORS and not column.is_metric_like
+    of_factor = end == "id" and what in known.FACTORS and not column.is_metric_like
     return of_factor and column.level_count * 2 <= len(column.texts)
 
 
@@ -177,15 +178,15 @@ def _rank(column: Column) -> KindOfColumn:
 def _by_words(column: Column, name: str) -> KindOfColumn | None:
     """What the words of a name say; of several, the last that matters."""
     parts = name.split("_")
-    if FACTOR_RATES.search(name) or KNOWN_FACTORS.fullmatch(name):
+    if known.FACTOR_RATES.search(name) or known.KNOWN_FACTORS.fullmatch(name):
         return KindOfColumn("factor", "its name")
-    if STOPPED.search(name):
+    if known.STOPPED.search(name):
         return KindOfColumn("cost", "where a run stopped")
-    if ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
+    if known.ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
         return KindOfColumn("cost", "how long answers were")
-    if SUBJECTS & set(parts) and _is_numbering(column):
+    if known.SUBJECTS & set(parts) and _is_numbering(column):
         return KindOfColumn("repeat", "it numbers people or items")
-    if REPEATS & set(parts) and not (METRICS & set(parts) and column.is_fractional):
+    if known.REPEATS & set(parts) and not (known.METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
     if _is_spread(parts) and column.is_metric_like:
         return KindOfColumn("spread", "the spread of another column")
@@ -202,31 +203,31 @@ def _is_measured(column: Column) -> bool:
 def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:
     # In `128K` and `Yi-6B` the letter is of a number.
     parts = [p for before, p in zip(["", *parts], parts, strict=False) if before or p not in "kbm"]
-    matters = [part for part in parts if part not in MODIFIERS and part]
+    matters = [part for part in parts if part not in known.MODIFIERS and part]
     for part in reversed(matters):
         if (
-            part in COSTS
+            part in known.COSTS
             and (column.is_metric_like or column.are_sizes or _is_clock(column, name))
-            and part not in PERFORMANCE
+            and part not in known.PERFORMANCE
         ):
-            if part in ("s", "ms", "sec") and PERFORMANCE & set(parts):
+            if part in ("s", "ms", "sec") and known.PERFORMANCE & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("cost", "time, size or cost")
-        if part in WEAK_FACTORS:
+        if part in known.WEAK_FACTORS:
             return KindOfColumn("weak", "how far a run was")
         if part in ("samples", "tokens", "images", "requests", "queries") and "per" in parts:
             return KindOfColumn("performance", "its name")
-        if part in FACTORS and not (part in SHARED_WORDS and column.is_fractional):
-            if _is_measured(column) and METRICS & set(parts):
+        if part in known.FACTORS and not (part in SHARED_WORDS and column.is_fractional):
+            if _is_measured(column) and known.METRICS & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("factor", "its name")
-        if part in METRICS and column.is_metric_like:
-            if part in PERFORMANCE:
+        if part in known.METRICS and column.is_metric_like:
+            if part in known.PERFORMANCE:
                 return KindOfColumn("performance", "its name")
-            if part in GENERIC and not METRICS - GENERIC & set(parts):
+            if part in known.GENERIC and not known.METRICS - known.GENERIC & set(parts):
                 return KindOfColumn("generic", "its name")
             return KindOfColumn("metric", "its name")
-    if not matters and GENERIC & set(parts) and column.is_metric_like:
+    if not matters and known.GENERIC & set(parts) and column.is_metric_like:
         return KindOfColumn("generic", "its name")
     return None
 
@@ -236,21 +237,21 @@ def _is_clock(column: Column, name: str) -> bool:
     return name == "time" and any(map(str.isdigit, "".join(column.counts)))
 
 
-SHARED_WORDS = frozenset({"precision", "kernel", "ratio", "compression"}) & METRICS
+SHARED_WORDS = frozenset({"precision", "kernel", "ratio", "compression"}) & known.METRICS
 """Words of settings that name results, too: with decimals below them they are results."""
 
 
 def _without_digits(part: str) -> str:
     """`acc1` as `acc`; names that end with a digit by themselves stay."""
-    return part if part in METRICS or part in FACTORS else part.rstrip("0123456789")
+    return part if part in known.METRICS or part in known.FACTORS else part.rstrip("0123456789")
 
 
 def _is_spread(parts: list[str]) -> bool:
-    if SPREADS & set(parts) or "_".join(parts) in SPREADS:
-        return not (FACTORS & set(parts) - METRICS)
+    if known.SPREADS & set(parts) or "_".join(parts) in known.SPREADS:
+        return not (known.FACTORS & set(parts) - known.METRICS)
     ends = {"min", "max"} & {parts[0], parts[-1]}
-    rest = set(parts) - MODIFIERS - ends
-    return bool(ends) and (not rest or bool(METRICS & rest))
+    rest = set(parts) - known.MODIFIERS - ends
+    return bool(ends) and (not rest or bool(known.METRICS & rest))
 
 
 # --- what stands in it ----------------------------------------------------------------------------
@@ -285,18 +286,18 @@ def _is_list(texts: list[str]) -> bool:
     return all(len(text) <= 24 and text[:1] in "([" for text in texts)
 
 
-def _numbers_rows(column: Column) -> bool:
-    """Whether each row has a whole number of its own."""
+def _numbers_rows(column: Column, apart: int = 4) -> bool:
+    """Whether each row has a whole number of its own, and they lie close together."""
     return (
         column.as_numbers
         and not column.is_fractional
         and column.level_count == len(column.texts)
-        and max(column.values) - min(column.values) <= 4 * len(column.texts)
+        and max(column.values) - min(column.values) <= apart * len(column.texts)
     )
 
 
 def _tells_states(column: Column) -> bool:
     """Whether most texts say how a run ended, or tell of errors."""
     found = {plain(text).lower() for text in column.counts} - {""}
-    states = found & RUN_STATES or {text for text in found if "error" in text}
-    return bool(states) and not found <= TRUE_WORDS | FALSE_WORDS - {"failed"}
+    states = found & known.RUN_STATES or {text for text in found if "error" in text}
+    return bool(states) and not found <= known.TRUE_WORDS | known.FALSE_WORDS - {"failed"}

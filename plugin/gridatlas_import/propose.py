@@ -389,12 +389,12 @@ SWEEP_FROM = 3
 def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[str]) -> bool:
     """Whether one factor is enough: a number that alone tells rows apart, or what is named as x.
 
-    A list of models, each with its result, says nothing that a grid shows better.
+    A list of models, each with one result, says nothing that a grid shows better.
     """
     column = facts.columns[name]
     if asked.x == name:
         return True
-    several = column.as_numbers and column.level_count >= SWEEP_FROM
+    several = column.level_count >= SWEEP_FROM if column.as_numbers else bool(repeats)
     if facts.collisions((name, *asked.facets), repeats) or not several:
         return False
     first = facts.columns[next(iter(facts.columns))]

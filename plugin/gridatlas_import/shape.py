@@ -18,8 +18,10 @@ from gridatlas_import.rows import RawTable
 from gridatlas_import.vocabulary import (
     BENCHMARKS,
     ENTITIES,
+    FACTORS,
     METRICS,
     MODIFIERS,
+    REPEATS,
     SPLITS,
     STATISTICS,
     TITLE_WORDS,
@@ -38,6 +40,9 @@ _NUMBER_HEADING = re.compile(
     r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:e-?\d+)?\s*(?:[kKMBG]i?B?|%|ms|s|-?shots?)?"
 )
 """Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
+_SETTING = re.compile(
+    rf"(?:(.+?)\s*[=:@]\s*|((?i:{'|'.join(sorted(FACTORS | REPEATS))}))[ _])-?\d[\d.]*\S*"
+)
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
 MANY_ROWS = 6
 MANY_OF_ONE = 3
@@ -245,11 +250,9 @@ def _of_texts(
 
 
 def setting_of(headings: Sequence[str]) -> str:
-    """The setting that headings such as `bs=16` and `bs=32` are levels of; empty for none."""
-    found = [
-        re.fullmatch(r"(.+?)\s*[=:@]\s*(-?[\d.]+\S*)", heading.strip("$ ")) for heading in headings
-    ]
-    keys = {match[1].strip() for match in found if match}
+    """The setting that headings such as `bs=16` or `Seed 1` are levels of; empty for none."""
+    found = [_SETTING.fullmatch(heading.strip("$ ")) for heading in headings]
+    keys = {(match[1] or match[2]).strip() for match in found if match}
     return keys.pop() if found and all(found) and len(keys) == 1 else ""
 
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gridatlas.analysis.roles import TRAINING, Guess, guess_roles, is_named
+from gridatlas.analysis.roles import NUMBER, TRAINING, Guess, guess_roles, is_named
 from gridatlas.data.roles import MOST_COMPARED, role_of
 from gridatlas.model.directions import words
 from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
 from gridatlas_import.cells import FactorColumn, Imported, identifier
+from gridatlas_import.headings import HEADING
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
 from gridatlas_import.unpivot import COLUMN
@@ -137,6 +138,9 @@ def roles_of(imported: Imported) -> dict[str, Role]:
     if COLUMN in chosen and any(COMPARED & {*words(name)} for name in chosen):
         # What nobody named is what those that somebody named were measured with.
         guesses[COLUMN] = replace(guesses[COLUMN], role="condition")
+    named = any(not NUMBER.fullmatch(text) for n in chosen - {HEADING} for text in levels[n])
+    if HEADING in chosen and named:
+        guesses[HEADING] = replace(guesses[HEADING], role="block")
     return {name: role_of(guess) for name, guess in guesses.items()}
 
 

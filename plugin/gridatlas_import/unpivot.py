@@ -115,7 +115,8 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
         settings=(*table.settings, names[0]),
         units={**table.units, values: unit} if unit else table.units,
     )
-    return LongTable(long_table, () if numbered else headings)
+    repeats = numbered or REPEATS & {*plain_name(setting).split("_")}
+    return LongTable(long_table, () if repeats else headings)
 
 
 def _numbers_of_repeats(table: RawTable, form: WideForm) -> str:
@@ -149,7 +150,7 @@ def _level_texts(levels: Sequence[str], metric: str) -> list[str]:
     texts = [unit_in_name(text)[0] for text in texts] if len(units) == 1 else texts
     setting = setting_of(texts)
     if setting:
-        texts = [text[len(setting) :].strip(" =:@") for text in texts]
+        texts = [text[len(setting) :].strip(" =:@_") for text in texts]
     if metric:
         word = "|".join(map(re.escape, metric.split("_")))
         texts = [

@@ -41,20 +41,18 @@ RESULTS: tuple[Kind, ...] = (
 """Kinds that may be the metric, in the order in which they are."""
 
 
-PROPORTIONS = words_of(
-    "acc accuracy pass passed em exact match success successes solved win wins correct genauigkeit"
-)
+PROPORTIONS = words_of("""
+    acc accuracy pass passed em exact match success successes solved win wins correct
+    genauigkeit""")
 """Words of metrics that count successes among trials."""
 SHARES = PROPORTIONS | words_of("""
     f1 precision recall auc auroc roc aucpr auprc map ndcg mrr iou miou dice rate share fraction
     fract percent pct percentage coverage top hits hit retrieved found detected recovered answered
-    sensitivity specificity jaccard purity
-    """)
+    sensitivity specificity jaccard purity""")
 """Words of metrics from 0 to 1, or to 100 %."""
 PERFORMANCE = words_of("""
-    latency throughput speedup ttft tpot itl qps rps gflops tflops gops bandwidth fps ips speed
-    rtfx rtf iops mfu hfu tflop gflop
-    """)
+    latency throughput speedup ttft tpot itl qps rps gflops tflops gops bandwidth fps ips speed rtfx
+    rtf iops mfu hfu tflop gflop""")
 """Words of speeds: results of a benchmark of speed, noted beside results elsewhere."""
 RATE = re.compile(r"\w/(?:s|sec|second)\b", re.IGNORECASE)
 """In names of speeds."""
@@ -64,9 +62,8 @@ STATISTICS = re.compile(
     r"average|std|stddev|sd|var|iqr|sum|count|total"
 )
 """Names of statistics of one measurement."""
-GENERIC = words_of(
-    "median score scores value values result results metric mean avg average objective"
-)
+GENERIC = words_of("""
+    median score scores value values result results metric mean avg average objective""")
 """Words of results that don't say what was measured."""
 METRICS = (
     SHARES
@@ -75,9 +72,8 @@ METRICS = (
     | GENERIC
     | words_of("""
         reward return bleu sacrebleu rouge rougel chrf meteor comet elo likelihood logprob r2
-        spearman pearson kendall correlation corr mcc matthews kappa main psnr ssim lpips
-        silhouette ap ari nmi bertscore wins hypervolume utility fitness yield
-        """)
+        spearman pearson kendall correlation corr mcc matthews kappa main psnr ssim lpips silhouette
+        ap ari nmi bertscore wins hypervolume utility fitness yield""")
 )
 FACTORS = words_of("""
     learning lr eta batch bs batchsize size window layer layers depth width dim dims hidden heads
@@ -85,24 +81,21 @@ FACTORS = words_of("""
     context ratio tokens model models task tasks dataset datasets benchmark corpus setting method
     methods shots shot fewshot weight noise bits warmup optimizer optimiser scheduler schedule
     prompt template language lang subset split filter gpu gpus workers threads cores momentum
-    augmentation augment activation backbone architecture arch encoder decoder loss_fn kernel
-    degree estimators neighbors clusters penalty solver criterion press strategy policy algorithm
-    algo approach framework variant ablation config configuration lora quantization quant precision
+    augmentation augment activation backbone architecture arch encoder decoder loss_fn kernel degree
+    estimators neighbors clusters penalty solver criterion press strategy policy algorithm algo
+    approach framework variant ablation config configuration lora quantization quant precision
     precisions dtype threshold condition concurrency clients nodes env environment game level
     severity corruption lernrate batchgrosse modell datensatz compression sparsity pruning topk
-    rounds difficulty domain category region country group treatment corrupted perturbation
-    """)
+    rounds difficulty domain category region country group treatment corrupted perturbation""")
 """Words of what is varied; in a name of several words the last that matters decides."""
-ENTITIES = words_of(
-    "model models method methods system algorithm approach framework name variant modell"
-)
+ENTITIES = words_of("""
+    model models method methods system algorithm approach framework name variant modell""")
 """Words of columns that name what each row of a leaderboard is about."""
 COMPARED = ENTITIES | words_of("library package crate engine tool compiler implementation solver")
 """Words of columns whose levels are compared, whatever stands beside them."""
 REPEATS = words_of("""
     seed seeds repeat repeats repetition rep replicate replica trial run fold bootstrap rng resample
-    resamples
-    """)
+    resamples""")
 SUBJECTS = words_of("subject subj participant respondent patient animal")
 """Who was measured: with numbers below them, columns that number repeats; names are levels."""
 ITEMS = re.compile(
@@ -111,8 +104,7 @@ ITEMS = re.compile(
 """Names of columns that number the items of a benchmark: each repeats the cell."""
 WEAK_FACTORS = words_of("""
     epoch epochs step steps iteration iterations iter checkpoint ckpt revision version date round
-    year frame frames timestep timesteps
-    """)
+    year frame frames timestep timesteps""")
 """Words of how far a run was: a factor for a curve, elsewhere where a run stopped."""
 STOPPED = re.compile(
     r"(best|last|final|max|total|training|since|stopped|early)_?.*(epoch|step|iteration|iter)"
@@ -121,8 +113,7 @@ STOPPED = re.compile(
 COSTS = words_of("""
     time times duration runtime elapsed walltime wall seconds secs sec ms minutes hours memory mem
     vram ram rss flops macs gmacs macts mmacs mparams gparams params parameters param energy power
-    cost price usd co2 carbon kwh joules watts mb gb mib gib bytes
-    """)
+    cost price usd co2 carbon kwh joules watts mb gb mib gib bytes""")
 """Words of what a run took or how large a model is: never an axis."""
 TIMES = words_of("time times seconds minutes hours duration timepoint")
 """Of these, words of times that may be set, as where something is measured after 1 and 15 min."""
@@ -131,8 +122,7 @@ SIZES = words_of("params parameters param size")
 MODIFIERS = words_of("""
     mean avg average test val valid validation dev eval evaluation train training final best last
     stats stat statistics at norm none percent pct macro micro weighted balanced overall total raw
-    all s per
-    """)
+    all s per""")
 """Words beside the one that matters: `mean_test_score` is a score."""
 FACTOR_RATES = re.compile(
     r"(learning|dropout|drop|drop_path|sample|sampling|mask|masking|decay|compression|warmup|"
@@ -158,27 +148,23 @@ TITLE_WORDS = (
     main top share rate return hit hits found answered detected recovered retrieved utility fitness
     yield time runtime duration seconds ms energy distance elapsed regret cost memory entropy elo
     fract fraction percent pct percentage coverage pass passed match success successes solved win
-    wins correct purity hamming meteor comet reward precision error err errors
-    """)
+    wins correct purity hamming meteor comet reward precision error err errors""")
 )
 """Words by which the title of a table says what was measured; others have other meanings there."""
 COUNTS = {
     "n": words_of("""
         n n_samples num_samples samples n_trials num_trials trials n_items num_items total n_total
         num_examples n_examples count support evaluated n_evaluated num_evaluated n_eval num_eval
-        n_questions num_questions n_problems num_problems n_prompts num_prompts n_test num_test
-        """),
+        n_questions num_questions n_problems num_problems n_prompts num_prompts n_test num_test"""),
     "successes": words_of("""
         successes n_successes num_successes n_correct num_correct correct n_pass passed n_passed
-        wins solved
-        """),
+        wins solved"""),
     "stderr": words_of("stderr std_err std_error standard_error se sem"),
 }
 """Names of the columns that are counts, or standard errors."""
 SPREADS = words_of("""
-    std stdev stddev sd std_dev variance var ci ci95 ci_low ci_high lower upper low high iqr
-    margin stderr se sem standard_deviation standard_error plusminus uncertainty
-    """)
+    std stdev stddev sd std_dev variance var ci ci95 ci_low ci_high lower upper low high iqr margin
+    stderr se sem standard_deviation standard_error plusminus uncertainty""")
 SD_WORDS = words_of("std stdev stddev sd")
 CONFIG_NAMESPACE = re.compile(
     r"(?:config|params?|hparams?|hyper_?param(?:eter)?s?|args|cfg|opts?|settings|tune)[./:]+(.+)"
@@ -257,15 +243,13 @@ NAME_RULES: tuple[NameRule, ...] = (
 """Read from the first to the last; the first that fits decides, before any word does."""
 
 RUN_STATES = words_of("""
-    finished complete completed success succeeded ok done running crashed failed killed error
-    pruned timeout timed_out aborted cancelled canceled preempted oom terminated fail scheduled
-    diverged started waiting pending
-    """)
+    finished complete completed success succeeded ok done running crashed failed killed error pruned
+    timeout timed_out aborted cancelled canceled preempted oom terminated fail scheduled diverged
+    started waiting pending""")
 """Levels of columns that say how runs ended."""
 FAILED_STATES = words_of("""
     crashed failed killed error timeout timed_out aborted cancelled canceled preempted fail oom
-    diverged pruned
-    """)
+    diverged pruned""")
 RUNNING_STATES = words_of("running started waiting pending scheduled queued")
 """Of these, the states of runs that haven't ended: what they have isn't their result."""
 TRUE_WORDS = words_of("true pass passed yes correct success solved ✓ ✔ ✅ right t")

@@ -24,18 +24,19 @@ BLOCKS = (
     "benchmark|dataset|data_?set|task|subset|language|lang|subject|category|domain|game|env|"
     "blocks?|plot|site|study|study_key|cohort|location|loc|participant|person|patient|rater"
 )
-SETTINGS = (
-    "lr|learning_?rate|wd|weight_?decay|bs|batch_?size|dropout|ratio|window|local_?window|warm_?up|"
-    "momentum|optimizer|schedule|scheduler|layers|num_?layers|rank|r|alpha|width|hidden|hidden_?size|"
-    "heads|beta\\d?|gamma|lambda|top_?[kp]|beams|shots|num_?shots|threshold|budget|model|method|gpu|"
-    "quantization|precision_?bits|bits"
+PROGRAMMING = (
+    r"(c|c\+\+|c#|go|java|javascript|python|ruby|rust|scala|julia|php|perl|haskell)([_/(].*)?"
 )
+"""Languages of programs, which are compared; those of people are several tests of one thing."""
 TRAINING = (
-    "lr|learning_?rate|wd|weight_?decay|bs|(train_|training_)?batch_?size|optimizer|optim|"
-    "warm_?up(_steps|_ratio)?|(attention_|train_)?dropout|width|layers|num_?layers|n_?layers|"
-    "(lora_)?r(ank)?|lora_alpha"
+    "lr|learning_?rate|wd|weight_?decay|bs|(train_|training_)?batch_?size|optim(izer)?|width|"
+    "warm_?up(_steps|_ratio)?|(attention_|train_)?dropout|(n(um)?_?)?layers|(lora_)?r(ank)?|lora_alpha"
 )
 """Settings of a training: each of its cells is a run of its own."""
+SETTINGS = f"{TRAINING}|" + (
+    "ratio|(local_?)?window|momentum|scheduler?|alpha|hidden(_?size)?|heads|beta\\d?|gamma|lambda|"
+    "top_?[kp]|beams|(num_?)?shots|threshold|budget|model|method|gpu|quantization|(precision_?)?bits"
+)
 NUMBER = re.compile(r"\s*[-+−]?\d[\d.,_]*(e[-+]?\d+)?\s*(%|[a-zµ]{0,4})\s*", re.IGNORECASE)
 INT_TYPE = re.compile(r"(u?int|fp|bf|float)\d+", re.IGNORECASE)
 
@@ -43,7 +44,7 @@ INT_TYPE = re.compile(r"(u?int|fp|bf|float)\d+", re.IGNORECASE)
 CONDITIONS = (
     "(in|out)put_?len(gth)?|isl|osl|seq(uence)?_?len(gth)?|context(_?len(gth)?)?|length|depth|"
     "digits|n_?digits|[a-z]+_digits|difficulty|level|concurrency|batch|requests?|request_?rate|qps|"
-    "size|n|day|commit|date|host|node|distance|age|year|hops|noise"
+    "size|n|days?|commit|date|host|node|distance|age|year|hops|noise"
 )
 """What is given and not chosen."""
 
@@ -115,16 +116,16 @@ def _guess(
         return Guess("metrics", "levels that are measured in different ways", True)
     if is_named(name, ITEMS):
         return Guess("item", "questions, by its name")
-    if is_named(name, f"({BLOCKS})s?(_?names?)?") and not _are_sizes(labels):
+    programs = sum(is_named(label, PROGRAMMING) for label in labels) > 2
+    if is_named(name, f"({BLOCKS})s?(_?names?)?") and not (programs or _are_sizes(labels)):
         return Guess("block", "several tests of the same thing, by its name")
     numeric = all(NUMBER.fullmatch(label) or INT_TYPE.fullmatch(label) for label in labels)
     if is_named(name, SETTINGS):
         return Guess("choice", "a setting, by its name")
     if numeric or is_named(name, "commit|date|host|node|day"):
         return UNKNOWN_NUMBER
-    if len(labels) <= 40:
-        return Guess("choice", "a few names")
-    return Guess("choice", "many names", True)
+    many = len(labels) > 40
+    return Guess("choice", "many names" if many else "a few names", many)
 
 
 def _are_sizes(labels: Sequence[str]) -> bool:

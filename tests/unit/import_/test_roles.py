@@ -286,6 +286,45 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
         crossed({"layers": (1, 2, 4, 8, 16), "seed": (1, 2)}, "acc"),
         {"x": "layers", "y": None, "metric": "acc", "facets": [], "repeats": ["seed"]},
     ),
+    "a column that numbers the rows is no result": (
+        crossed({"B": ("I", "II", "III"), "V": ("a", "b"), "N": (0, 2, 4)}, "rownames=@", "Y=@7"),
+        {"metric": "Y", "ignored": ["rownames"], "repeats": []},
+    ),
+    "rows that are numbered, and repeats that aren't": (
+        crossed({"supp": ("oj", "vc"), "dose": (0.5, 1, 2), "_again": range(5)}, "obs=@", "len"),
+        {"x": "dose", "y": "supp", "metric": "len", "repeats": ["rows"]},
+    ),
+    "a setting that follows a schedule along runs with names": (
+        "run_id,lr_schedule,step,lr,val_loss\n" + "".join(
+            f"{run},{'cosine' if run != 'plain' else 'constant'},{step},0.000{9 - step // 100}7,"
+            f"{value(at)}\n"
+            for at, (run, step) in enumerate(
+                product(("deep", "plain", "wide"), range(0, 700, 100)))),
+        {"x": "step", "y": "run_id", "metric": "val_loss", "better": "lower", "facets": []},
+    ),
+    "a list of models, each with its seeds": (
+        crossed({"model": MODELS, "seed": (1, 2)}, "acc"),
+        {"x": "model", "y": None, "metric": "acc", "repeats": ["seed"]},
+    ),
+    "headings that are seeds": (
+        "Method,Seed 1,Seed 2,Seed 3,Average\na,20%,30%,15%,22%\nb,5%,15%,9%,10%\n",
+        {"x": "Method", "y": None, "metric": "value", "repeats": ["Seed"]},
+    ),
+    "headings that are a setting's name and its levels": (
+        "Method,Temp 0.0,Temp 0.3,Temp 0.7\na,20%,30%,15%\nb,5%,15%,9%\n",
+        {"x": "columns", "y": "Method", "columns": ["Temp 0.0", "Temp 0.3", "Temp 0.7"]},
+    ),
+    "two lines of headings above some columns only": (
+        {"paper.tex": "\\begin{tabular}{lccc}\n\\hline\nDataset & Tree & Boost & Boost \\\\\n"
+         "& & deep & flat \\\\\n\\hline\niris & 0.7 & 0.9 & 0.8 \\\\\nwine & 0.6 & 0.8 & 0.7 \\\\\n"
+         "\\end{tabular}\n"},
+        {"y": "Dataset", "columns": ["Tree", "Boost deep", "Boost flat"], "facets": []},
+    ),
+    "thousands beside numbers that have none": (
+        {"t.md": "| model | task | rate |\n|-|-|-|\n| a | p | 686 |\n| a | q | 1,188 |\n"
+         "| b | p | 1,566 |\n| b | q | 900 |\n"},
+        {"x": "model", "y": "task", "metric": "rate"},
+    ),
 }  # fmt: skip
 
 
@@ -322,9 +361,6 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
     "a sweep whose rows differ in what isn't known": (
         "dose,low,high\n" + "".join(f"{d},{d},{d + at}.5\n" for d in (1, 2, 3) for at in range(4)),
         "no two columns to be the axes",
-    ),
-    "a list of models, each with its seeds": (
-        crossed({"model": ("a", "b", "c"), "seed": (1, 2)}, "acc"), "only one factor varies, model"
     ),
     "quantities of several sizes": (
         "Model,Arena Elo,MT-bench,MMLU\n"
@@ -378,11 +414,27 @@ def test_what_is_no_grid_is_refused_with_the_reason(tmp_path: Path, case: str) -
 
 
 def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path: Path) -> None:
-    source, _ = REFUSED["a list of models, each with its seeds"]
+    source = "model,acc\na,0.71\nb,0.62\nc,0.83\n"
     status, answer = propose(tmp_path, source)
     assert "take model alone: --x model --y ''" in answer["refused"]
     status, answer = propose(tmp_path, source, "--x", "model", "--y", "")
-    assert (status, answer["x"], answer["y"], answer["repeats"]) == (0, "model", None, ["seed"])
+    assert (status, answer["x"], answer["y"], answer["repeats"]) == (0, "model", None, [])
+
+
+def test_programs_are_compared_on_what_stands_above_their_tables(tmp_path: Path) -> None:
+    file = tmp_path / "report.md"
+    languages = ("C/gcc", "Rust", "Go", "Python", "Ruby/truffle", "Ada")
+    file.write_text(
+        "".join(
+            f"### {task}\n\n| Language | Time, s |\n|-|-|\n"
+            + "".join(f"| {name} | {value(at)} |\n" for at, name in enumerate(languages))
+            + "\n"
+            for task in ("sort", "hash", "parse")
+        ),
+        "utf-8",
+    )
+    result = CliRunner().invoke(main, ["import", str(file), "--dry-run"])
+    assert "roles: {language: choice, heading: block}" in result.output
 
 
 QUANTITIES = {
