@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gridatlas.model.directions import words
-from gridatlas_import import vocabulary as known
+from gridatlas_import import vocabulary as terms
 from gridatlas_import.columns import Column, joint_levels, kind_of_count, plain_name
 from gridatlas_import.numerals import is_absent, plain
 
@@ -30,7 +30,7 @@ class KindOfColumn:
         strong: Whether its name says so, not only what stands in it.
     """
 
-    kind: known.Kind
+    kind: terms.Kind
     why: str
     strong: bool = True
 
@@ -84,12 +84,12 @@ def kind_of(column: Column) -> KindOfColumn:
 
 
 def _kind_by_name(column: Column) -> KindOfColumn | None:
-    config = known.CONFIG_NAMESPACE.fullmatch(column.name)
+    config = terms.CONFIG_NAMESPACE.fullmatch(column.name)
     if config:
         return _setting(column, next(filter(None, config.groups())))
-    if known.BOOK_NAMESPACE.fullmatch(column.name):
+    if terms.BOOK_NAMESPACE.fullmatch(column.name):
         return KindOfColumn("book", "what a program notes about a run")
-    result = known.RESULT_NAMESPACE.fullmatch(column.name)
+    result = terms.RESULT_NAMESPACE.fullmatch(column.name)
     name = plain_name(result[1] if result else column.name)
     if result and result[1].startswith("_"):
         return KindOfColumn("book", "what a program notes about a run")
@@ -98,7 +98,7 @@ def _kind_by_name(column: Column) -> KindOfColumn | None:
     if column.name.startswith("column_1") and column.as_numbers and column.level_count > 20:
         return KindOfColumn("index", "numbers the rows, without a name")
     found = _by_rules(column, name) or _by_words(column, name)
-    if known.RATE.search(column.name) and column.is_metric_like and _is_measured(column):
+    if terms.RATE.search(column.name) and column.is_metric_like and _is_measured(column):
         return KindOfColumn("performance", "its name")
     if found is None and result and column.is_metric_like:
         return KindOfColumn("metric", "its name")
@@ -110,7 +110,7 @@ def _setting(column: Column, inner: str) -> KindOfColumn:
     name = plain_name(inner)
     if inner.startswith("_"):
         return KindOfColumn("book", "what a program notes about a run")
-    if known.REPEATS & set(words(inner)) or name in ("random_state",):
+    if terms.REPEATS & set(words(inner)) or name in ("random_state",):
         return KindOfColumn("repeat", "it numbers repeats")
     found = _by_rules(column, name)
     if found is not None and found.kind in ("book", "text"):
@@ -123,12 +123,12 @@ def _setting(column: Column, inner: str) -> KindOfColumn:
 
 def _by_rules(column: Column, name: str) -> KindOfColumn | None:
     """What whole names say."""
-    if known.ITEMS.search(name) and column.is_metric_like:
+    if terms.ITEMS.search(name) and column.is_metric_like:
         return KindOfColumn("repeat", "it numbers items")
-    if column.outcome_of is not None and known.OUTCOMES.fullmatch(name):
+    if column.outcome_of is not None and terms.OUTCOMES.fullmatch(name):
         return KindOfColumn("outcome", "its name, and true and false below it")
     numeric = column.is_metric_like or column.are_sizes
-    for rule in known.NAME_RULES:
+    for rule in terms.NAME_RULES:
         if not rule.pattern.fullmatch(name):
             continue
         if rule.kind == "state" and not _tells_states(column):
@@ -141,7 +141,7 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and name == "id" and _recurs(column) and _is_numbering(column):
             return KindOfColumn("repeat", "it numbers what was measured several times")
-        if rule.kind == "text" and name in known.FACTORS and not _has_objects(column):
+        if rule.kind == "text" and name in terms.FACTORS and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)
     if name == "rank" or name.endswith("_rank"):
@@ -157,7 +157,7 @@ def _has_objects(column: Column) -> bool:
 def _names_levels(column: Column, name: str) -> bool:
     """Whether texts that are called ids are the levels of something varied: `env_id`."""
     what, _, end = name.rpartition("_")
-    of_factor = end == "id" and what in known.FACTORS and not column.is_metric_like
+    of_factor = end == "id" and what in terms.FACTORS and not column.is_metric_like
     return of_factor and column.level_count * 2 <= len(column.texts)
 
 
@@ -178,15 +178,15 @@ def _rank(column: Column) -> KindOfColumn:
 def _by_words(column: Column, name: str) -> KindOfColumn | None:
     """What the words of a name say; of several, the last that matters."""
     parts = name.split("_")
-    if known.FACTOR_RATES.search(name) or known.KNOWN_FACTORS.fullmatch(name):
+    if terms.FACTOR_RATES.search(name) or terms.KNOWN_FACTORS.fullmatch(name):
         return KindOfColumn("factor", "its name")
-    if known.STOPPED.search(name):
+    if terms.STOPPED.search(name):
         return KindOfColumn("cost", "where a run stopped")
-    if known.ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
+    if terms.ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
         return KindOfColumn("cost", "how long answers were")
-    if known.SUBJECTS & set(parts) and _is_numbering(column):
+    if terms.SUBJECTS & set(parts) and _is_numbering(column):
         return KindOfColumn("repeat", "it numbers people or items")
-    if known.REPEATS & set(parts) and not (known.METRICS & set(parts) and column.is_fractional):
+    if terms.REPEATS & set(parts) and not (terms.METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
     if _is_spread(parts) and column.is_metric_like:
         return KindOfColumn("spread", "the spread of another column")
@@ -203,31 +203,31 @@ def _is_measured(column: Column) -> bool:
 def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn | None:
     # In `128K` and `Yi-6B` the letter is of a number.
     parts = [p for before, p in zip(["", *parts], parts, strict=False) if before or p not in "kbm"]
-    matters = [part for part in parts if part not in known.MODIFIERS and part]
+    matters = [part for part in parts if part not in terms.MODIFIERS and part]
     for part in reversed(matters):
         if (
-            part in known.COSTS
+            part in terms.COSTS
             and (column.is_metric_like or column.are_sizes or _is_clock(column, name))
-            and part not in known.PERFORMANCE
+            and part not in terms.PERFORMANCE
         ):
-            if part in ("s", "ms", "sec") and known.PERFORMANCE & set(parts):
+            if part in ("s", "ms", "sec") and terms.PERFORMANCE & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("cost", "time, size or cost")
-        if part in known.WEAK_FACTORS:
+        if part in terms.WEAK_FACTORS:
             return KindOfColumn("weak", "how far a run was")
         if part in ("samples", "tokens", "images", "requests", "queries") and "per" in parts:
             return KindOfColumn("performance", "its name")
-        if part in known.FACTORS and not (part in SHARED_WORDS and column.is_fractional):
-            if _is_measured(column) and known.METRICS & set(parts):
+        if part in terms.FACTORS and not (part in SHARED_WORDS and column.is_fractional):
+            if _is_measured(column) and terms.METRICS & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("factor", "its name")
-        if part in known.METRICS and column.is_metric_like:
-            if part in known.PERFORMANCE:
+        if part in terms.METRICS and column.is_metric_like:
+            if part in terms.PERFORMANCE:
                 return KindOfColumn("performance", "its name")
-            if part in known.GENERIC and not known.METRICS - known.GENERIC & set(parts):
+            if part in terms.GENERIC and not terms.METRICS - terms.GENERIC & set(parts):
                 return KindOfColumn("generic", "its name")
             return KindOfColumn("metric", "its name")
-    if not matters and known.GENERIC & set(parts) and column.is_metric_like:
+    if not matters and terms.GENERIC & set(parts) and column.is_metric_like:
         return KindOfColumn("generic", "its name")
     return None
 
@@ -237,21 +237,21 @@ def _is_clock(column: Column, name: str) -> bool:
     return name == "time" and any(map(str.isdigit, "".join(column.counts)))
 
 
-SHARED_WORDS = frozenset({"precision", "kernel", "ratio", "compression"}) & known.METRICS
+SHARED_WORDS = frozenset({"precision", "kernel", "ratio", "compression"}) & terms.METRICS
 """Words of settings that name results, too: with decimals below them they are results."""
 
 
 def _without_digits(part: str) -> str:
     """`acc1` as `acc`; names that end with a digit by themselves stay."""
-    return part if part in known.METRICS or part in known.FACTORS else part.rstrip("0123456789")
+    return part if part in terms.METRICS or part in terms.FACTORS else part.rstrip("0123456789")
 
 
 def _is_spread(parts: list[str]) -> bool:
-    if known.SPREADS & set(parts) or "_".join(parts) in known.SPREADS:
-        return not (known.FACTORS & set(parts) - known.METRICS)
+    if terms.SPREADS & set(parts) or "_".join(parts) in terms.SPREADS:
+        return not (terms.FACTORS & set(parts) - terms.METRICS)
     ends = {"min", "max"} & {parts[0], parts[-1]}
-    rest = set(parts) - known.MODIFIERS - ends
-    return bool(ends) and (not rest or bool(known.METRICS & rest))
+    rest = set(parts) - terms.MODIFIERS - ends
+    return bool(ends) and (not rest or bool(terms.METRICS & rest))
 
 
 # --- what stands in it ----------------------------------------------------------------------------
@@ -299,5 +299,5 @@ def _numbers_rows(column: Column, apart: int = 4) -> bool:
 def _tells_states(column: Column) -> bool:
     """Whether most texts say how a run ended, or tell of errors."""
     found = {plain(text).lower() for text in column.counts} - {""}
-    states = found & known.RUN_STATES or {text for text in found if "error" in text}
-    return bool(states) and not found <= known.TRUE_WORDS | known.FALSE_WORDS - {"failed"}
+    states = found & terms.RUN_STATES or {text for text in found if "error" in text}
+    return bool(states) and not found <= terms.TRUE_WORDS | terms.FALSE_WORDS - {"failed"}
