@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -42,7 +43,17 @@ def answer(page: Design, asked: Sequence[Question], front: Answer | None = None)
     Args:
         front: The study's own answer, which a page of one replicate repeats.
     """
-    return replace(_answer(page, asked, front), ranks=ranks(asked))
+    found = replace(_answer(page, asked, front), ranks=ranks(asked))
+    if page.study.table.metric.better:
+        return found
+    neutral = partial(words.undirected, page=page)
+    return replace(
+        found,
+        headline=neutral(found.headline),
+        evidence=tuple(map(neutral, found.evidence)),
+        much=neutral(found.much),
+        surer=neutral(found.surer),
+    )
 
 
 def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> Answer:

@@ -97,8 +97,8 @@ class Design:
 
     @property
     def sign(self) -> int:
-        """1 where more is better, else −1."""
-        return 1 if self.study.table.metric.better == "higher" else -1
+        """−1 where less is better, else 1."""
+        return -1 if self.study.table.metric.better == "lower" else 1
 
     @property
     def by_cell(self) -> bool:

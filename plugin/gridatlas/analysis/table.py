@@ -53,6 +53,7 @@ class Metric:
     """What was measured.
 
     Attributes:
+        better: None where nobody knows: means and ranks are then as of `higher`, sentences neutral.
         scale: `log` or `linear` where the study says so.
         decimals: As printed; None where values are floats of a program.
         high: The upper end of its range.
@@ -61,7 +62,7 @@ class Metric:
 
     name: str
     unit: str = ""
-    better: Literal["higher", "lower"] = "higher"
+    better: Literal["higher", "lower"] | None = "higher"
     scale: Literal["log", "linear"] | None = None
     decimals: int | None = None
     high: float | None = None

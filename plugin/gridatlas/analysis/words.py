@@ -272,6 +272,26 @@ def by(size: str) -> str:
     return f"by {size}" if factor == size else f"by a factor of {factor}"
 
 
+_UNDIRECTED = {
+    "beats": "is {}above", "beat": "are {}above", "leads": "is {}highest", "best": "{}highest",
+    "Best": "Highest", "Ahead": "Above", "falls behind": "is {}below", "fall behind": "are {}below",
+    "behind": "{}below", "ahead of": "{}above", "ahead": "{}above",
+}  # fmt: skip
+_TOWARDS_BETTER = re.compile(rf"\b(likely )?({'|'.join(_UNDIRECTED)})\b")
+
+
+def undirected(text: str, page: Design) -> str:
+    """A sentence where the metric has no better direction: nothing beats, and nothing is best."""
+    names = [re.escape(name) for of in page.study.factors.values() for name in of.levels]
+    names.sort(key=len, reverse=True)  # A name is data, whatever words it has.
+    parts = re.split(rf"(?<!\w)({'|'.join(names)})(?!\w)", text)
+    parts[::2] = (
+        _TOWARDS_BETTER.sub(lambda found: _UNDIRECTED[found[2]].format(found[1] or ""), part)
+        for part in parts[::2]
+    )
+    return "".join(parts)
+
+
 # --- headlines ------------------------------------------------------------------------------------
 
 

@@ -91,7 +91,7 @@ def _metric(study: Study, columns: Columns) -> Metric:
     return Metric(
         about.name,
         about.unit,
-        about.better or "higher",
+        about.better,
         about.scale,
         about.decimals if columns.value.most_places <= MOST_PRINTED else None,
         float(about.range[1]) if about.range else (100.0 if about.unit == "%" else None),

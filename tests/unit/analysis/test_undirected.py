@@ -1,0 +1,58 @@
+"""Sentences of studies that don't say whether higher or lower is better."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import random_designs
+from gridatlas.analysis.answers import analyse
+from gridatlas.analysis.design import prepare
+from gridatlas.analysis.said import Answer
+from gridatlas.analysis.table import Factor, Metric, Table
+
+OF_WINNING = re.compile(
+    r"\b(beats?|leads|best|ahead|behind|better|worse|worst|wins?|fastest)\b", re.IGNORECASE
+)
+
+
+def texts(answer: Answer) -> tuple[str, ...]:
+    return (answer.headline, *answer.evidence, answer.much, answer.shows, answer.surer)
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_nothing_wins_where_no_direction_is_better(planted: bool) -> None:
+    """In no sentence of any page, whatever the design; what is asserted stays the same."""
+    for number in range(40):
+        study = random_designs.drawn((5, number), planted=planted)
+        higher, none = (
+            replace(study.table, metric=replace(study.table.metric, better=better))
+            for better in ("higher", None)
+        )
+        directed, undirected = (analyse(prepare(table), study.facets) for table in (higher, none))
+        for page, answer in undirected.items():
+            assert answer.asserted == directed[page].asserted
+            for text in texts(answer):
+                assert not OF_WINNING.search(text), text
+
+
+@pytest.mark.parametrize(
+    ("better", "headline"),
+    [
+        ("higher", "best of all likely beats leads, by 5.0"),
+        (None, "best of all is likely above leads, by 5.0"),
+    ],
+)
+def test_names_stay_whatever_words_they_have(better: str | None, headline: str) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.5, 20).round(1)
+    value = np.tile([20.0, 15.0], 20) + np.repeat(noise, 2)
+    value[1::2] -= value[1::2].mean() - value[::2].mean() + 5
+    names = Factor("Method", ("best of all", "leads"), "choice")
+    seeds = Factor("Seed", tuple(map(str, range(20))), "replicate")
+    codes = {"method": np.tile([0, 1], 20), "seed": np.repeat(np.arange(20), 2)}
+    metric = Metric("Score", "", better, "linear", 1)  # type: ignore[arg-type]
+    table = Table({"method": names, "seed": seeds}, codes, value.round(1), metric)
+    assert analyse(prepare(table))[None].headline == headline
