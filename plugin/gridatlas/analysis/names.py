@@ -471,7 +471,8 @@ def say_blocks(question: Question) -> Said:
     places = words.listed(sized), words.listed([of_block[at] for at in where]), count
     heads = tuple((words.on_blocks(label[first], behind, text), p) for text in places)
     each = []
-    for at in (at for at in range(len(tests)) if set(ahead(question, at)) == {first, second}):
+    measured = np.flatnonzero(np.isfinite(tests.estimate)).tolist()
+    for at in (at for at in measured if set(ahead(question, at)) == {first, second}):
         sign = 1 if int(tests.first[at]) == first else -1
         low, high = sorted(sign * end for end in interval(question, at))
         error = float(tests.error[at])
