@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
+from functools import cache, partial
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -61,11 +62,11 @@ class SiteFile(File):
     def copy_file(self, dirty: bool = False) -> None:
         """Write the file into the site, or have it there from the build before."""
         place = Path(self.abs_dest_path)
-        place.parent.mkdir(parents=True, exist_ok=True)
         if self.waiting and self.source is not None:
             digest = self.source.digest(self.src_uri)
             self.waiting.put(self.dest_uri, digest, place, lambda: self.content_bytes)
         else:
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(self.content_bytes)
 
 
@@ -118,6 +119,7 @@ class Waiting:
         """Move the files to where they wait, before MkDocs deletes them."""
         rmtree(self._waiting, ignore_errors=True)
         self._before, self._put = self._put, {}
+        self._make = cache(partial(Path.mkdir, parents=True, exist_ok=True))
         with suppress(OSError):  # They are deleted and written again.
             self._waiting.mkdir()
         for folder in self._folders:
@@ -132,6 +134,7 @@ class Waiting:
         """
         file = self._waiting / path
         before = _signature(file)
+        self._make(place.parent)
         if before and self._before.get(path) == [before, digest]:
             file.replace(place)
         else:

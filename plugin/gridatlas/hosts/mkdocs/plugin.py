@@ -292,7 +292,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         ending = _ending(config)
         figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
         # A theme's lists of pages are in large part the indents of their templates.
-        return fill(_SPACE.sub(lambda found: found[1] or "\n", output), figures)
+        parts = _VERBATIM.split(output)
+        parts[::2] = (_SPACE.sub("\n", text) for text in parts[::2])
+        return fill("".join(parts), figures)
 
     def _add_tags(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
         """Say in the page's head what it is, where the theme and other plugins don't."""
@@ -466,7 +468,9 @@ def _progress() -> Callable[[str], None]:
     return throttled(partial(log.info, "gridatlas: %s"))
 
 
-_SPACE = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)|\s*\n\s*", re.DOTALL)
+_ELEMENTS = (rf"<{name}\b.*?</{name}>" for name in ("pre", "script", "style", "textarea"))
+_VERBATIM = re.compile(f"({'|'.join(_ELEMENTS)})", re.DOTALL)
+_SPACE = re.compile(r"\s*\n\s*")
 """Lines that are as good as a space, outside of texts that are shown or run as they are."""
 
 
