@@ -282,9 +282,11 @@ _TOWARDS_BETTER = re.compile(rf"\b(likely )?({'|'.join(_UNDIRECTED)})\b")
 
 def undirected(text: str, page: Design) -> str:
     """A sentence where the metric has no better direction: nothing beats, and nothing is best."""
-    names = [re.escape(name) for of in page.study.factors.values() for name in of.levels]
+    names = [page.study.table.metric.name]
+    for of in page.study.factors.values():
+        names += [of.label, *of.levels]
     names.sort(key=len, reverse=True)  # A name is data, whatever words it has.
-    parts = re.split(rf"(?<!\w)({'|'.join(names)})(?!\w)", text)
+    parts = re.split(rf"(?<!\w)((?i:{'|'.join(map(re.escape, names))}))(?!\w)", text)
     parts[::2] = (
         _TOWARDS_BETTER.sub(lambda found: _UNDIRECTED[found[2]].format(found[1] or ""), part)
         for part in parts[::2]

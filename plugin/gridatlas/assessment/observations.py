@@ -34,7 +34,7 @@ def observations(study: Study, shown: StudyTable | None = None) -> Table:
             else.
     """
     table = choose(study) if shown is None else shown
-    at, columns, levels = single(study, table)
+    at, columns, levels = each_row(study, table)
     failed = np.isin(columns.state, FAILED)
     rows = np.flatnonzero(columns.value.defined | failed)
     at, columns = at[rows], columns[rows]
@@ -140,7 +140,7 @@ def _by_item(
     return rows, Coded.of(chain.from_iterable(of.items for of in given)), shares
 
 
-def single(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str, Coded[str]]]:
+def each_row(study: Study, table: StudyTable) -> tuple[Codes, Columns, Mapping[str, Coded[str]]]:
     """Places in the shown table, what is known at each, and what tells rows of a cell apart."""
     repeated = [reading for reading in study.accounts if reading.repeats is not None]
     present = table.columns.state != ABSENT

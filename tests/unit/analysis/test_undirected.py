@@ -46,13 +46,35 @@ def test_nothing_wins_where_no_direction_is_better(planted: bool) -> None:
         (None, "best of all is likely above leads, by 5.0"),
     ],
 )
-def test_names_stay_whatever_words_they_have(better: str | None, headline: str) -> None:
+def test_names_of_levels_stay_whatever_words_they_have(better: str | None, headline: str) -> None:
+    assert analyse(prepare(of_two(better, ("best of all", "leads"))))[None].headline == headline
+
+
+@pytest.mark.parametrize("levels", [(1.0, 2.0), (2.0, 1.0)])
+def test_names_of_the_metric_and_of_factors_stay(levels: tuple[float, float]) -> None:
+    table = of_two(None, ("1", "2"), numbers=levels, metric="best score", label="steps ahead")
+    headline = analyse(prepare(table))[None].headline
+    assert headline.startswith("Best score ")
+    assert "steps ahead" in headline
+
+
+def of_two(
+    better: str | None,
+    levels: tuple[str, str],
+    *,
+    numbers: tuple[float, float] | None = None,
+    metric: str = "Score",
+    label: str = "Method",
+) -> Table:
+    """Two levels with 20 seeds, the first 5 higher."""
     noise = np.random.default_rng(0).normal(0, 0.5, 20).round(1)
     value = np.tile([20.0, 15.0], 20) + np.repeat(noise, 2)
     value[1::2] -= value[1::2].mean() - value[::2].mean() + 5
-    names = Factor("Method", ("best of all", "leads"), "choice")
-    seeds = Factor("Seed", tuple(map(str, range(20))), "replicate")
+    role = "condition" if numbers else "choice"
+    factors = {
+        "method": Factor(label, levels, role, numbers),
+        "seed": Factor("Seed", tuple(map(str, range(20))), "replicate"),
+    }
     codes = {"method": np.tile([0, 1], 20), "seed": np.repeat(np.arange(20), 2)}
-    metric = Metric("Score", "", better, "linear", 1)  # type: ignore[arg-type]
-    table = Table({"method": names, "seed": seeds}, codes, value.round(1), metric)
-    assert analyse(prepare(table))[None].headline == headline
+    about = Metric(metric, "", better, "linear", 1)  # type: ignore[arg-type]
+    return Table(factors, codes, value.round(1), about)

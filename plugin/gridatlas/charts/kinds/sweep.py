@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.observations import single
+from gridatlas.assessment.observations import each_row
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.description import IN_DISPUTE, cell_labels, without_value
 from gridatlas.charts.draw import value_text
@@ -301,7 +301,7 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
 
 def _repeats(assessment: Assessment, grid: Grid) -> list[tuple[float, ...]]:
     """Of each cell, row by row, all that its value is the mean of; of a single one nothing."""
-    at, columns, _ = single(assessment.study, grid.table)
+    at, columns, _ = each_row(assessment.study, grid.table)
     first = grid.table.rows(grid.levels).start
     found: list[list[float]] = [[] for _ in grid.keys]
     for place, value in zip((at - first).tolist(), columns.value.floats.tolist(), strict=True):
