@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.palette import SERIES
@@ -42,8 +43,8 @@ NAME = 14
 """Pixels of a line's name from top to bottom."""
 LINE = 14
 """Height that a label takes from the next one, in pixels."""
-TILTED = 19
-"""Width that a tilted label takes from the next one, in pixels."""
+UPRIGHT = 16
+"""Width that an upright label takes from the next one, in pixels."""
 LEVEL_UP_TO = 90
 """Width in pixels up to which labels that are thinned stay level."""
 TITLE_LIMIT, KEY_LIMIT, LABEL_LIMIT = 400, 300, 150
@@ -108,16 +109,56 @@ def is_drawable(text: str) -> bool:
     return text.isascii() or max(text) <= "\uffff"
 
 
-def label_angle(labels: Sequence[str], width: int) -> tuple[int, int]:
-    """Angle of the labels below cells of this width, and the step from one shown to the next."""
-    longest = max(map(len, labels)) * DIGIT
+class Labels(NamedTuple):
+    """How the labels of levels stand below cells.
+
+    Attributes:
+        texts: Each as drawn, in at most two lines, by the given one.
+        angle: In degrees; upright labels are read from below.
+        step: From one that is shown to the next.
+        height: In pixels.
+    """
+
+    texts: dict[str, str]
+    angle: int
+    step: int
+    height: float
+
+    @property
+    def axis(self) -> dict[str, Any]:
+        """What an axis says of them."""
+        drawn = [*self.texts.values()]
+        shown = [drawn[at] for at in thinned(len(drawn), self.step)]
+        return {"labelAngle": self.angle} | ({"values": shown} if self.step > 1 else {})
+
+
+def labels_below(labels: Sequence[str], width: int) -> Labels:
+    """How labels stand below cells of this width."""
+    whole, longest = {label: label for label in labels}, max(map(len, labels)) * DIGIT
     if longest <= width - 2:
-        return 0, 1
-    if width >= TILTED:
-        return -40, 1
-    if longest <= LEVEL_UP_TO:
-        return 0, round_step((longest + 8) / width)
-    return -40, round_step(TILTED / width)
+        return Labels(whole, 0, 1, LINE)
+    if narrowest(labels) <= width:
+        return Labels({label: in_two_lines(label) for label in labels}, 0, 1, 2 * LINE)
+    if width < UPRIGHT and longest <= LEVEL_UP_TO:
+        return Labels(whole, 0, round_step((longest + 8) / width), LINE)
+    return Labels(whole, -90, round_step(UPRIGHT / width), min(LABEL_LIMIT, longest))
+
+
+def narrowest(labels: Iterable[str]) -> int:
+    """The least width of cells below which labels fit in at most two lines."""
+    lines = (len(line) for label in labels for line in in_two_lines(label).split("\n"))
+    return math.ceil(max(lines, default=0) * DIGIT) + 2
+
+
+def in_two_lines(label: str) -> str:
+    """A label broken where its longer line is shortest; whole where it can't be, as a number."""
+    places = [] if _NUMBER.fullmatch(label) else [of.end() for of in _BREAK.finditer(label)]
+    at = min(places, key=lambda at: max(at, len(label) - at), default=0)
+    return f"{label[:at].rstrip()}\n{label[at:]}" if at else label
+
+
+_BREAK = re.compile(r"(?<=\w)[\s_/-]+(?=\w)")
+_NUMBER = re.compile(r"[\d.,eE+−-]+")
 
 
 def round_step(least: float) -> int:

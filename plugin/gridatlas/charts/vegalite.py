@@ -24,28 +24,30 @@ from gridatlas.charts.marks import (
     marks_of,
 )
 from gridatlas.charts.palette import FADED, INK, STEPS, colours, ink
+from gridatlas.charts.plotting import INK as TEXT
 from gridatlas.charts.plotting import (
-    DIGIT,
     KEY_LIMIT,
     LABEL_LIMIT,
     LETTER,
     LINE,
     PLOT_WIDTH,
     TITLE_LIMIT,
+    Labels,
     chart_of,
     drawable_labels,
     drawable_text,
     is_drawable,
-    label_angle,
+    labels_below,
+    narrowest,
     round_step,
-    thinned,
 )
-from gridatlas.charts.plotting import INK as TEXT
 
 if TYPE_CHECKING:
     from gridatlas.charts.kinds.heatmap import Heatmap
 
 MUTED = "#56646b"
+LABELLED = {"whole": 420, "large": 480, "panel": 230}
+"""Pixels across that cells may take in all to be as wide as their labels."""
 UNPRINTED = 500
 """Pixels that the cells of a grid without numbers take at most, across and down."""
 MOST_TICKS = 10
@@ -54,6 +56,8 @@ THUMBNAIL = 120, 96
 """Most pixels of all cells of a thumbnail, across and down."""
 FONT = {"whole": 12, "large": 13, "panel": 12, "thumbnail": 12}
 """Pixels of the values in cells."""
+LABEL, SCALED = 12, 15
+"""Pixels of the labels of levels; of a grid that is scaled."""
 MEANS = 18
 """Height of the line of means above a grid."""
 BESIDE = 48
@@ -81,18 +85,22 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
     nx, ny = len(heatmap.x_labels), len(heatmap.y_labels)
     width, height = cell_size(heatmap)
     whole = heatmap.size == "whole"
-    axes = None if heatmap.size == "thumbnail" else _axes(heatmap, width, height)
+    # A grid without numbers is scaled to a phone, of which its labels must stay legible.
+    label = SCALED if heatmap.size in ("large", "panel") and not heatmap.printed else LABEL
+    below = labels_below(heatmap.x_labels, width * LABEL // label)
+    axes = None if heatmap.size == "thumbnail" else _axes(heatmap, below, height)
     return {
         "$schema": chart_of("line")["$schema"],
         "description": heatmap.description,
         "background": "transparent",
         "config": {
             "font": "sans-serif",
+            "lineBreak": "\n",
             "view": {"stroke": None},
             "axis": {
                 "labelColor": TEXT,
                 "titleColor": TEXT,
-                "labelFontSize": 12,
+                "labelFontSize": label,
                 "titleFontSize": 12,
                 "titleFontWeight": "normal",
                 "titlePadding": 8,
@@ -102,7 +110,11 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
         **(_title(heatmap) if whole else {}),
         "width": width * nx,
         "height": height * ny,
-        "data": {"values": [row_of(heatmap, mark) for mark in heatmap.marks]},
+        "data": {
+            "values": [
+                {**row_of(heatmap, mark), "x": below.texts[mark.x]} for mark in heatmap.marks
+            ]
+        },
         "encoding": {
             axis: {
                 "field": axis,
@@ -113,7 +125,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
                 "scale": {"domain": list(labels), "paddingInner": 0, "paddingOuter": 0},
             }
             for axis, title, labels in (
-                ("x", heatmap.x_title, heatmap.x_labels),
+                ("x", heatmap.x_title, below.texts.values()),
                 ("y", heatmap.y_title, heatmap.y_labels),
             )
         },
@@ -135,22 +147,17 @@ def _title(heatmap: Heatmap) -> dict[str, Any]:
     }
 
 
-def _axes(heatmap: Heatmap, width: int, height: int) -> dict[str, dict[str, Any]]:
+def _axes(heatmap: Heatmap, below: Labels, height: int) -> dict[str, dict[str, Any]]:
     """Both axes, with labels thinned so that none overlap."""
-    shared = {"ticks": False, "domain": False, "aria": False, "labelLimit": LABEL_LIMIT}
-    angle, step = label_angle(heatmap.x_labels, width)
+    shared = {"ticks": False, "domain": False, "aria": False, "labelLimit": LABEL_LIMIT,
+              "labelPadding": 6}  # fmt: skip
     # Counted from the first level on, so that numbers are round where the levels are.
     from_first = heatmap.y_labels[::-1] if heatmap.upwards else heatmap.y_labels
-    found: dict[str, dict[str, Any]] = {"x": {"labelAngle": angle}, "y": {}}
-    for axis, labels, least in (
-        ("x", heatmap.x_labels, step),
-        ("y", from_first, round_step(LINE / height)),
-    ):
-        found[axis] |= {**shared, "labelPadding": 6}
-        few = 1 if heatmap.printed else round_step(len(labels) / MOST_TICKS)
-        every = max(least, few)
-        if every > 1:
-            found[axis]["values"] = [labels[at] for at in thinned(len(labels), every)]
+    beside = Labels({label: label for label in from_first}, 0, round_step(LINE / height), LINE)
+    found = {}
+    for axis, labels in (("x", below), ("y", beside)):
+        few = 1 if heatmap.printed else round_step(len(labels.texts) / MOST_TICKS)
+        found[axis] = shared | labels._replace(step=max(labels.step, few)).axis
     return found
 
 
@@ -167,6 +174,8 @@ def cell_size(heatmap: Heatmap) -> tuple[int, int]:
         side = max(2, min(UNPRINTED // max(nx, ny), 28))
         return max(side, min(28, 120 // nx)), max(side, min(28, 120 // ny))
     text = ceil((heatmap.letters or heatmap.longest) * FONT[heatmap.size] * 0.6) + 6
+    label = narrowest(heatmap.x_labels)
+    text = max(text, label if label * nx <= LABELLED[heatmap.size] else 0)
     if heatmap.size == "panel":
         return max(text, 30 if nx <= 12 else 24), 26 if ny <= 12 else 20
     if heatmap.size == "large":
@@ -547,10 +556,8 @@ def key_texts(heatmaps: Sequence[Heatmap]) -> dict[MarkKind, str]:
 
 def _legend(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | None]:
     """The strip of colours with its ends, and a key of the marks, below the cells."""
-    angle, _ = label_angle(heatmap.x_labels, width)
-    longest = max(map(len, heatmap.x_labels)) * DIGIT
-    labels = 16 if angle == 0 else min(LABEL_LIMIT, longest) * 0.65 + 14
-    top = height * len(heatmap.y_labels) + labels + 40
+    labels = labels_below(heatmap.x_labels, width).height
+    top = height * len(heatmap.y_labels) + labels + 42
     wide, high = STRIP
     fills = colours(heatmap.scale.palette)
     strip = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -15,8 +16,8 @@ from gridatlas.charts.description import describe_difference, describe_grid
 from gridatlas.charts.draw import draw_difference, draw_values
 from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.marks import ABSENT, Segment
-from gridatlas.charts.plotting import thinned
-from gridatlas.charts.vegalite import UNPRINTED, specification
+from gridatlas.charts.plotting import labels_below, thinned
+from gridatlas.charts.vegalite import UNPRINTED, cell_size, specification
 from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
@@ -328,6 +329,34 @@ def test_labels_are_thinned_but_for_the_first_and_the_last(
     assert all(b - a >= step for a, b in pairwise(found)) or number <= 2
 
 
+@pytest.mark.parametrize(
+    ("labels", "width", "texts", "angle"),
+    [
+        (["plain", "polite"], 48, ["plain", "polite"], 0),
+        (["plain", "step by step"], 50, ["plain", "step\nby step"], 0),
+        (["r1-qwen", "r1-llama-8b"], 60, ["r1-\nqwen", "r1-\nllama-8b"], 0),
+        (["plain", "unbreakable"], 48, ["plain", "unbreakable"], -90),
+        (["-1.5", "2e-05"], 30, ["-1.5", "2e-05"], -90),  # no number is broken
+        (["a" * 9, "b"], 12, ["a" * 9, "b"], 0),  # thinned
+    ],
+)
+def test_labels_are_broken_before_they_are_turned(
+    labels: list[str], width: int, texts: list[str], angle: int
+) -> None:
+    found = labels_below(labels, width)
+    assert (list(found.texts.values()), found.angle) == (texts, angle)
+
+
+def test_cells_are_as_wide_as_their_labels_where_there_is_room(make_study: MakeStudy) -> None:
+    def width(*columns: str) -> int:
+        grid = _grid(make_study, *(f"{x},1,1," for x in columns))
+        return cell_size(replace(draw_values(grid), size="panel"))[0]
+
+    assert width("1", "2", "3") == 30
+    assert width("plain", "polite", "long prompt") == 42
+    assert width(*(f"unbreakable{at}" for at in range(9))) == 30
+
+
 def _axes(make_study: MakeStudy, columns: Sequence[str], rows: int, more: str = "") -> Any:
     lines = [f"{x},{y},1," for y in range(rows) for x in columns]
     spec = specification(draw_values(_grid(make_study, *lines, more=more)))
@@ -341,12 +370,12 @@ def test_axis_labels_do_not_overlap(make_study: MakeStudy) -> None:
     assert (x, angle) == (["0", "10", "20", "30", "40", "50", "60", "70", "80", "98"], 0)
     assert y == x  # at most ten each
     assert (width, height) == (495, 495)
-    texts = [f"layer-number-{x}" for x in range(99)]
+    texts = [f"layer_number_{x}" for x in range(99)]
     x, angle, *_ = _axes(make_study, texts, 10)
-    assert (x[0], x[1], x[-1], angle) == (texts[0], texts[10], texts[98], -40)
-    # Few levels keep all their labels, tilted where they don't fit.
-    x, angle, y, *_ = _axes(make_study, texts[:12], 12)
-    assert (x, angle, y) == (None, -40, None)
+    assert (x[0], x[1], x[-1], angle) == (texts[0], texts[10], texts[98], -90)
+    # Few levels keep all their labels, upright where they don't fit.
+    x, angle, y, *_ = _axes(make_study, [text * 2 for text in texts[:12]], 12)
+    assert (x, angle, y) == (None, -90, None)
     # Counted from the first level, wherever it is.
     down = "factors: {depth: {direction: down}}\n"
     assert _axes(make_study, numbers, 60, down)[2][:2] == ["0", "10"]

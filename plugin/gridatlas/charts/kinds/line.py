@@ -18,9 +18,8 @@ from gridatlas.charts.plotting import (
     chart_of,
     drawable_labels,
     drawable_text,
-    label_angle,
+    labels_below,
     padded,
-    thinned,
 )
 from gridatlas.model.format import between, format_measured, many, name_with_unit, value_with_unit
 from gridatlas.model.study import STATE_LABELS, Cell, Factor, Level, inline
@@ -200,6 +199,8 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
     drawn = drawable_labels(point.x for point in chart.points)
     labels = list(drawn.values())
     width = max(ceil(PLOT_WIDTH / len(labels)), 2)
+    below = labels_below(labels, width)
+    drawn = {label: below.texts[text] for label, text in drawn.items()}
     printed = len(labels) <= POINTS_UP_TO
     spec = chart_of("line", ("interval", "line", "points", *(["values"] if printed else [])))
     spec |= {
@@ -218,11 +219,11 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
         ]
     }
     x = spec["encoding"]["x"]
-    x |= {"title": drawable_text(chart.x_title, TITLE_LIMIT), "scale": {"domain": labels}}
-    angle, step = label_angle(labels, width)
-    x["axis"]["labelAngle"] = angle
-    if step > 1:
-        x["axis"]["values"] = [labels[at] for at in thinned(len(labels), step)]
+    x |= {
+        "title": drawable_text(chart.x_title, TITLE_LIMIT),
+        "scale": {"domain": [*drawn.values()]},
+    }
+    x["axis"] |= below.axis
     low, high = chart.domain
     top = high + (high - low) / 10 if printed else high  # room for the values above the points
     for layer in spec["layer"]:

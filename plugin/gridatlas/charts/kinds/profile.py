@@ -21,12 +21,11 @@ from gridatlas.charts.plotting import (
     drawable_labels,
     drawable_text,
     filled_in,
-    label_angle,
     label_width,
+    labels_below,
     names_at_ends,
     padded,
     series_looks,
-    thinned,
 )
 from gridatlas.charts.tables import Tables, tables_of
 from gridatlas.model.format import (
@@ -333,6 +332,8 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
     levels = list(drawn.values())
     step = max(STEP, label_width(levels) + 4)
     width = min(max(step * len(levels), NARROWEST), WIDEST)
+    below = labels_below(levels, width // len(levels))
+    levels = list(below.texts.values())
     named = [line for line in profile.lines if line.name]
     height = max(HEIGHT, NAME * len(named))
     spec |= {"description": profile.description, "width": width, "height": height}
@@ -352,16 +353,13 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
             data["points"].append(point | {"label": name})
     data |= _names(profile, looks, width, height)
     spec = filled_in(spec, data)
-    angle, every = label_angle(levels, width // len(levels))
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("lines", "points"):
             x = encoding["x"]
             x |= {"title": drawable_text(profile.x_title, TITLE_LIMIT)}
             x["scale"] = x["scale"] | {"domain": levels}
-            x["axis"]["labelAngle"] = angle
-            if every > 1:
-                x["axis"]["values"] = [levels[at] for at in thinned(len(levels), every)]
+            x["axis"] |= below.axis
         if layer["name"] in ("band", "zero", "lines", "points"):
             encoding["y"]["title"] = drawable_text(profile.y_title, TITLE_LIMIT)
             encoding["y"]["scale"]["domain"] = list(profile.domain)
