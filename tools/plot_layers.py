@@ -117,6 +117,9 @@ def profile_template() -> dict[str, Any]:
         alt.Chart(name="zero")
         .mark_rule(aria=False, stroke=INK, opacity=0.5)
         .encode(y=alt.Y("offset:Q", scale=scale)),
+        alt.Chart(name="least")
+        .mark_rule(aria=False, stroke=INK, strokeDash=[4, 3], opacity=0.7)
+        .encode(y=alt.Y("offset:Q", scale=scale)),
         # A gap where a level takes no part: nothing is drawn across it.
         alt.Chart(name="lines")
         .mark_line(aria=False, strokeWidth=2, invalid="break-paths-show-domains")

@@ -16,6 +16,7 @@ from gridatlas.analysis.said import (
     ahead,
     detectable,
     interval,
+    least_found,
     positive_interval,
     size,
     would_show,
@@ -110,7 +111,13 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     return Answer(
         text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
         much=_range(page), shows=detectable(first), surer=would_show(first, _at_largest(first)),
+        least=_least(page, ranked),
     )  # fmt: skip
+
+
+def _least(page: Design, asked: Sequence[Question]) -> tuple[tuple[str, float], ...]:
+    found = [(question.factor, least_found(question)) for question in asked]
+    return () if page.study.log else tuple((name, least[0]) for name, least in found if least)
 
 
 def _unanimous(page: Design, question: Question) -> tuple[str, ...]:

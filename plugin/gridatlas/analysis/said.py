@@ -63,6 +63,8 @@ class Answer:
         ranks: Of many names that are tested, the first name first.
         much: How large it is what the headline says, with its interval; of nothing shown the range.
         shows: The difference that would probably have been found; empty where one was.
+        least: By the id of a factor without an effect that is shown the least that would probably
+            have been found between its levels, in the metric's unit.
         surer: How many units would show the largest difference seen.
         may_be_best: Of a single grid whose cells are repeated, those that aren't shown to be behind
             its best one: the names of their levels.
@@ -78,6 +80,7 @@ class Answer:
     ranks: tuple[Rank, ...] = ()
     much: str = ""
     shows: str = ""
+    least: tuple[tuple[str, float], ...] = ()
     surer: str = ""
     may_be_best: tuple[tuple[str, ...], ...] = ()
 
@@ -208,9 +211,17 @@ def how_much(question: Question, at: int, pattern: str, **named: str) -> str:
 
 
 def detectable(question: Question) -> str:
+    """`least_found` in words; empty without it."""
+    found = least_found(question)
+    return words.size_text(question.design, *found) if found else ""
+
+
+def least_found(question: Question) -> tuple[float, float] | None:
     """The difference that the question's widest contrast would have shown with power 0.8.
 
-    None where it is larger than the metric's range.
+    Returns:
+        It and its standard error, of logs as logs; None where no error is known, and where it is
+        larger than the metric's range.
     """
     page, tests = question.design, question.tests
     errors = np.where(np.isfinite(tests.p), tests.error, -1.0)
@@ -218,14 +229,14 @@ def detectable(question: Question) -> str:
         errors = np.where(tests.second == contrasts.TREND, -1.0, errors)
     at = int(errors.argmax())
     if not errors[at] > 0 or page.unit not in ("replicate", "block", "item", "counts"):
-        return ""
+        return None
     alpha = 0.05 / (question.by * np.isfinite(tests.p).sum())
     df = float(tests.df[at])
     needed = float((contrasts.reach(df, 1 - alpha / 2) + contrasts.reach(df, 0.8)) * errors[at])
     high, lowest = page.study.table.metric.high, float(np.nanmin(page.study.y))
     if not page.study.log and high is not None and needed > high - min(0.0, lowest):
-        return ""
-    return words.size_text(page, needed, float(errors[at]))
+        return None
+    return needed, float(errors[at])
 
 
 def would_show(question: Question, at: int) -> str:

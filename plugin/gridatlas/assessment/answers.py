@@ -75,7 +75,7 @@ def _answer(content: dict[str, Any]) -> Answer:
     for name in ("assertions", "compared"):
         given = ({**each, "levels": tuple(each["levels"])} for each in content[name])
         parts[name] = tuple(Assertion(**each) for each in given)
-    parts |= {name: tuple(map(tuple, content[name])) for name in ("ranks", "may_be_best")}
+    parts |= {name: tuple(map(tuple, content[name])) for name in ("ranks", "least", "may_be_best")}
     return Answer(**content | parts)
 
 

@@ -132,7 +132,7 @@ def _chance(
         else:
             yield "Faded: no difference here is shown to be beyond chance."
     if shows and faded and not outlined and not any(test.passed for test in tests):
-        yield f"One of {shows} or more, between means, would probably have been."
+        yield f"A difference of {shows} or more between means would probably have been found."
     if untested and faded:
         means = all(_is_mean(of) for of, test in zip(shown, tests, strict=True) if not test.cells)
         what = "The average isn't" if means else "Some grids aren't"

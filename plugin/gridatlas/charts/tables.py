@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
 from gridatlas.charts.plotting import Scope
@@ -99,6 +100,18 @@ class Tables:
             if facet is not self.facet
         ]
         return " | ".join(fixed) or self.study.title
+
+    @property
+    def answer(self) -> Answer | None:
+        """What is answered of exactly these: of the level that they share, or of the one grid."""
+        shared = [
+            f"{facet.id}/{level.slug}"
+            for facet, level in zip(self.study.facets, self.grids[0].names, strict=True)
+            if facet is not self.facet
+        ]
+        if self.facet is None:
+            return self.assessment.grid_answers.get(self.grids[0].levels)
+        return self.assessment.answers.get(*shared or [""]) if len(shared) < 2 else None
 
     def uncertainty(self, grid: Grid) -> GridUncertainty:
         """The intervals of a grid."""

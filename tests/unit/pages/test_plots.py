@@ -161,7 +161,8 @@ def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
         "Mean over four benchmarks with its 95 % interval, for these questions. Band: 95 % "
         "interval of the highest. The top score of 20 is partly luck: expect a little less.",
         "Mean Pass@1 (%) at each level, from each benchmark&#39;s mean. Grey: how far one point "
-        "may be off (95 %), for these questions.",
+        "may be off (95 %), for these questions. Dashed: the difference between two means that "
+        "would probably have been found.",
         "R1-Qwen minus R1-Llama, averaged over the settings that both have. Bar: 95 % interval. "
         "Blue: a clear or likely difference, adjusted for the number of tests.",
     ]
@@ -298,6 +299,36 @@ def test_profiles_are_over_rows_that_every_benchmark_has(assess: Assess) -> None
             "over the 3 of 4 levels of rate with all values."
         )
     )
+
+
+@pytest.mark.parametrize(
+    ("lift", "shown"), [(0.0, False), (30.0, True)], ids=["nothing is shown", "an effect is shown"]
+)
+def test_what_would_have_been_found_is_drawn_where_nothing_was(
+    assess: Assess, lift: float, shown: bool
+) -> None:
+    assessment = assess(
+        {"rate": ("1", "2", "3"), "depth": ("1", "2", "4"), "test": ("a", "b", "c")},
+        lambda rate, depth, test: (
+            50 + lift * (rate == "2") + (int(rate) * 7 + int(depth) * 5 + ord(test) * 3) % 4
+        ),
+        facets=["test"],
+        roles={"test": "block", "rate": "choice", "depth": "choice"},
+    )
+    answer = assessment.answers[""]
+    assert answer.asserts == shown
+    profiles = Profile.of(assessment, tuple(assessment.results.grids.values()))
+    assert {of.axis: of.least is None for of in profiles} == {"x": shown, "y": shown}
+    for of in profiles:
+        rules = [
+            [row["offset"] for row in layer["data"]["values"]]
+            for layer in of.specification()["layer"]
+            if layer["name"] == "least"
+        ]
+        assert rules == ([] if of.least is None else [[-of.least, of.least]])
+        assert of.least is None or of.domain[0] < -of.least < 0 < of.least < of.domain[1]
+    if not shown:  # the headline's words are of the same numbers
+        assert f"{max(dict(answer.least).values()):.1f} points" == answer.shows
 
 
 def test_numeric_levels_are_in_their_order(assess: Assess) -> None:

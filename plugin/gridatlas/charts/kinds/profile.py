@@ -81,6 +81,8 @@ class Profile(Plot):
         band: Half the width of the typical 95 % interval of a point; None where none is known.
         scope: What that interval holds for.
         domain: The values at both ends, shared by the profiles of a page.
+        least: What would probably have been found between two means, in the metric's unit; None
+            where an effect is shown, or no power is known.
         other: Name of the other axis within a sentence.
         rows, rows_of: Over how many of its levels the means are: those of which no value is
             missing.
@@ -102,6 +104,7 @@ class Profile(Plot):
     scope: Scope
     domain: tuple[float, float]
     decimals: int
+    least: float | None = None
     other: str = ""
     rows: int = 0
     rows_of: int = 0
@@ -212,7 +215,7 @@ def _on_one_scale(tables: Tables) -> tuple[Profile, ...]:
         for line in profile.lines
         for offset in line.offsets
         if offset is not None
-        for end in (offset, -(profile.band or 0), profile.band or 0)
+        for end in (offset, profile.band or 0, profile.least or 0)
     ]
     reach = max(map(abs, ends), default=0.0)
     domain = padded([-reach, reach], 0.1)
@@ -247,6 +250,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     metric = study.metric
     unit = difference_unit(metric.unit) or inline(metric.name)
     band, scope = _band(tables, axis)
+    answer = tables.answer
     title = f"{tables.title}: mean {metric.name} by {inline(factor.label)}"
     profile = Profile(
         title=title,
@@ -263,6 +267,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
         scope=scope,
         domain=(-1.0, 1.0),
         decimals=mean_decimals(study),
+        least=dict(answer.least).get(factor.id) if answer else None,
         other=inline(other.label),
         rows=len(rows),
         rows_of=len(other.levels),
@@ -340,6 +345,7 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
     data: dict[str, list[dict[str, Any]]] = {
         "band": [] if profile.band is None else [{"low": -profile.band, "high": profile.band}],
         "zero": [{"offset": 0}],
+        "least": [{"offset": x * profile.least} for x in (-1, 1)] if profile.least else [],
         "lines": [],
         "points": [],
     }
@@ -360,7 +366,7 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
             x |= {"title": drawable_text(profile.x_title, TITLE_LIMIT)}
             x["scale"] = x["scale"] | {"domain": levels}
             x["axis"] |= below.axis
-        if layer["name"] in ("band", "zero", "lines", "points"):
+        if layer["name"] in ("band", "zero", "least", "lines", "points"):
             encoding["y"]["title"] = drawable_text(profile.y_title, TITLE_LIMIT)
             encoding["y"]["scale"]["domain"] = list(profile.domain)
     return spec
