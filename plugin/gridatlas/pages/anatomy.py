@@ -88,7 +88,8 @@ class Anatomy:
     def context(self) -> dict[str, Any]:
         """What templates place the figures by."""
         return {
-            "main": [row.key for row in self.main],
+            "main": [row.key for row in self.main if not _is_below(row)],
+            "below": [row.key for row in self.main if _is_below(row)],
             "leading": [row.key for row in self.leading],
             "shown": self._shown,
             "common": in_common([row for row in self.leading if row.small]),
@@ -108,6 +109,10 @@ class Anatomy:
         return [
             key for key, kind in all_plots().items() if place == kind.PLACE and key in self._shown
         ]
+
+
+def _is_below(row: FigureRow) -> bool:
+    return any(figure.plot and figure.plot.below_values for figure in row.figures)
 
 
 def level_anatomy(

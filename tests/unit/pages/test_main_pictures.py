@@ -215,7 +215,9 @@ def test_of_tuned_methods_a_line_has_the_best_at_each_level() -> None:
         "● lowest seen. Lower is better."
     )
     context = facet_anatomy(loss, facet).context
-    assert (context["main"], context["leading"]) == (["sweep"], ["grids"])
+    assert (context["main"], context["leading"], context["below"]) == ([], ["grids"], ["sweep"])
+    study = study_anatomy(loss).context  # there it stands below the grids, too
+    assert (study["main"], study["below"]) == ([], ["sweep"])
     assert Sweep.of(loss, grids[:1]) == ()  # a level's page has its heatmap
 
 
@@ -240,6 +242,31 @@ def test_a_tuned_line_has_a_dot_per_seed_its_edge_and_a_row_of_the_table() -> No
     ]  # fmt: skip
     [edge] = data["edge"]
     assert edge["left"] < max(row["left"] for row in data["lines"]) < edge["right"]
+
+
+def test_seeds_that_are_a_facet_are_dots_of_a_tuned_line_of_means(tmp_path: Path) -> None:
+    values = {
+        (method, rate, depth, seed): f"{base + abs(rate - 2) + depth / 10 + seed / 100:.3f}"
+        for method, base in (("a", 1), ("b", 2))
+        for rate in (1, 2, 3)
+        for depth in (1, 2)
+        for seed in (1, 2, 3)
+    }
+    rows = [",".join(map(str, (*key, value))) for key, value in values.items()]
+    head = {
+        "format": 1, "title": "S", "metric": {"name": "Loss", "better": "lower", "decimals": 3},
+        "x": "rate", "y": "depth", "facets": ["method", "seed"], "cells": "runs",
+        "roles": {"method": "choice", "seed": "replicate", "rate": "choice", "depth": "choice"},
+    }  # fmt: skip
+    write_study(tmp_path / "s", head, "\n".join(["method,rate,depth,seed,value", *rows, ""]))
+    assessment = load_data(tmp_path)["s"]
+    assert assessment.answers[""].headline.startswith("Tuned, a")
+    grids = tuple(assessment.results.grids.values())
+    [plot] = Sweep.of(assessment, grids, assessment.study.facet("method"))
+    for name, line in zip("ab", plot.lines, strict=True):
+        assert [point.repeats for point in line.points] == [
+            tuple(float(values[name, rate, 1, seed]) for seed in (1, 2, 3)) for rate in (1, 2, 3)
+        ]
 
 
 def test_a_best_value_inside_an_axis_shades_nothing(dropout: Assessment) -> None:

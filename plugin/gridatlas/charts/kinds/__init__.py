@@ -145,6 +145,11 @@ class Plot(Picture):
         return False
 
     @property
+    def below_values(self) -> bool:
+        """Whether it, as a page's main picture, tells more of its values, and stands below them."""
+        return False
+
+    @property
     @abstractmethod
     def columns(self) -> Column:
         """The heads of its data table."""

@@ -239,6 +239,8 @@ class Sweep(Plot):
         """Whether it is of the best settings, of which differences of grids say nothing."""
         return bool(self.over)
 
+    below_values = before_values
+
     @property
     def looks(self) -> list[Look]:
         """How points look in it, for a caption."""
@@ -301,10 +303,19 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
 
 def _repeats(assessment: Assessment, grid: Grid) -> list[tuple[float, ...]]:
     """Of each cell, row by row, all that its value is the mean of; of a single one nothing."""
-    at, columns, _ = each_row(assessment.study, grid.table)
-    first = grid.table.rows(grid.levels).start
+    study, results = assessment.study, assessment.results
     found: list[list[float]] = [[] for _ in grid.keys]
-    for place, value in zip((at - first).tolist(), columns.value.floats.tolist(), strict=True):
+    if any(of.aggregate and facet.id == study.replicates
+           for facet, of in zip(study.facets, grid.names, strict=True)):  # fmt: skip
+        parts = [
+            results.grids[of].columns for of in results.parts_of(grid)[1] if of in results.grids
+        ]
+        pairs = [pair for part in parts for pair in enumerate(part.value.floats.tolist())]
+    else:
+        at, columns, _ = each_row(study, grid.table)
+        first = grid.table.rows(grid.levels).start
+        pairs = [*zip((at - first).tolist(), columns.value.floats.tolist(), strict=True)]
+    for place, value in pairs:
         if 0 <= place < len(found) and not math.isnan(value):
             found[place].append(value)
     return [tuple(of) if len(of) > 1 else () for of in found]
