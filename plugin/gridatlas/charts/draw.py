@@ -186,6 +186,11 @@ def draw_values(grid: Grid, scale: ColourScale | None = None) -> Heatmap:
     return draw_cells(subject, shown_of(grid))
 
 
+def sign_of(log: bool) -> str:
+    """What stands between two levels compared: of logs it is their ratio."""
+    return "÷" if log else "−"
+
+
 def draw_difference(
     difference: Difference, scale: ColourScale | None = None, measure: str = ""
 ) -> Heatmap:
@@ -195,7 +200,7 @@ def draw_difference(
     unit = "" if scale.log else difference_unit(study.metric.unit)
     measure = measure or measure_of(study, "difference", 1, log=scale.log)
     subject = Subject(
-        study, difference.label, describe_difference(difference),
+        study, " | ".join(difference.parts(sign_of(scale.log))), describe_difference(difference),
         measure, ends_of(study, scale, "difference"), scale,
         unit, partial(change_text, study, log=scale.log),
     )  # fmt: skip

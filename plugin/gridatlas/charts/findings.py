@@ -37,15 +37,19 @@ class Tests(NamedTuple):
 
 
 def assertions_named(answer: Answer | None) -> tuple[Assertion, ...]:
-    """What a headline asserts and a test carries: what stands in the evidence alone is left out."""
+    """What a headline asserts and a test carries, in its order.
+
+    What stands in the evidence alone is left out.
+    """
     if answer is None or not answer.asserts:
         return ()
     head = f" {answer.headline.casefold()} "
-    return tuple(
+    named = [
         each
         for each in answer.assertions
         if each.grade in ("clear", "likely") and _is_named(each, head)
-    )
+    ]
+    return tuple(sorted(named, key=lambda each: head.find(each.levels[0].casefold())))
 
 
 def nearest_behind(answer: Answer | None) -> tuple[Assertion, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from gridatlas.analysis.said import Assertion
@@ -11,7 +11,7 @@ from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
-from gridatlas.charts.draw import colours_of, drawn_values
+from gridatlas.charts.draw import colours_of, drawn_values, sign_of
 from gridatlas.charts.findings import assertions_named, nearest_behind, tuned_levels
 from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view, of_one_size
@@ -101,17 +101,23 @@ def inked(
     figures = tuple(
         Figure(heatmap, difference, name=name, subtitle=subtitle)
         for difference, heatmap, name, subtitle in zip(
-            differences, view.heatmaps, _pairs(differences), view.subtitles, strict=True
+            differences, view.heatmaps, _pairs(assessment, differences), view.subtitles, strict=True
         )
     )
     return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
 
 
-def _pairs(differences: Sequence[Difference]) -> list[str]:
+def _pairs(assessment: Assessment, differences: Sequence[Difference]) -> list[str]:
     """What tells differences apart: the levels compared, and those that not all of them share."""
-    return _telling([of.parts for of in differences]) or [
-        f"{of.levels[1].label} − {of.levels[0].label}" for of in differences
+    sign = sign_of(assessment.log)
+    return _telling([of.parts(sign) for of in differences]) or [
+        _pair(of, sign) for of in differences
     ]
+
+
+def _pair(difference: Difference, sign: str) -> str:
+    first, second = difference.levels
+    return f"{second.label} {sign} {first.label}"
 
 
 THUMBNAILS = 6
@@ -130,7 +136,7 @@ def thumbnails(assessment: Assessment) -> FigureRow:
     differences, grids = _named(assessment, ""), _leading(assessment)
     if differences:
         row = inked(assessment, differences[:THUMBNAILS], key)
-        names = _subtracted_all(differences[:THUMBNAILS])
+        names = _subtracted(assessment, differences[:THUMBNAILS])
     else:
         row = multiples(assessment, grids[:THUMBNAILS], key)
         names = [figure.name for figure in row.figures]
@@ -166,17 +172,17 @@ def columns(
     rows = _as_columns(rows)
     if compared and (found := _comparison(assessment, facet)):
         row = inked(assessment, [found], "compared", facet.id)
-        named = replace(row.figures[0], name=found.label)
+        label = " | ".join(found.parts(sign_of(assessment.log)))
+        named = replace(row.figures[0], name=label)
         rows += _as_columns([replace(row, figures=(named,))])
     return tuple(rows)
 
 
 def _comparison(assessment: Assessment, facet: Factor) -> Difference | None:
     """What stands for the comparison of levels: what the headline says, else of whole grids."""
-    named = _named(assessment, facet.id)
-    named = named or _asserted(
-        assessment, facet.id, nearest_behind(assessment.answers.get(facet.id))
-    )
+    answer = assessment.answers.get(facet.id)
+    asserted = assertions_named(answer) or nearest_behind(answer)
+    named = _asserted(assessment, facet.id, asserted, ("pair", "block", "best"))
     found = [of for of in named if of.facet == facet] or differences(assessment.results, facet)
     whole = max((_summed(of.second) for of in found), default=0)
     return next((of for of in found if _summed(of.second) == whole), None)
@@ -228,9 +234,15 @@ def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
     return tuple(found)
 
 
-def _subtracted_all(found: Sequence[Difference]) -> list[str]:
-    where = _telling([of.parts for of in found]) or [""] * len(found)
-    return [_subtracted(*of) for of in zip(found, where, strict=True)]
+def _subtracted(assessment: Assessment, found: Sequence[Difference]) -> list[str]:
+    """The two levels compared, and where: `R1-Qwen − R1-Llama | AIME25`."""
+    sign = sign_of(assessment.log)
+    where = _telling([of.parts(sign) for of in found]) or [""] * len(found)
+    pairs = [_pair(of, sign) for of in found]
+    return [
+        name if pair in name else " | ".join(filter(None, (pair, name)))
+        for pair, name in zip(pairs, where, strict=True)
+    ]
 
 
 def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
@@ -247,25 +259,22 @@ def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
     )
 
 
-def _subtracted(difference: Difference, name: str) -> str:
-    """The two levels compared, and where: `R1-Qwen − R1-Llama | AIME25`."""
-    pair = f"{difference.levels[1].label} − {difference.levels[0].label}"
-    return name if pair in name else " | ".join(filter(None, (pair, name)))
-
-
 def _named(assessment: Assessment, page: str) -> list[Difference]:
     """The differences of the pairs that a page's headline asserts, the better level first."""
     return _asserted(assessment, page, assertions_named(assessment.answers.get(page)))
 
 
 def _asserted(
-    assessment: Assessment, page: str, assertions: Sequence[Assertion]
+    assessment: Assessment,
+    page: str,
+    assertions: Sequence[Assertion],
+    kinds: Container[str] = ("pair", "block"),
 ) -> list[Difference]:
     study, found = assessment.study, []
     for stated in assertions:
         factors = stated.factor.split(" × ")
         facet = next((facet for facet in study.facets if facet.id == factors[0]), None)
-        if stated.kind not in ("pair", "block") or facet is None:
+        if stated.kind not in kinds or facet is None or len(stated.levels) < 2:
             continue
         second, first = (_level(facet, label) for label in stated.levels[:2])
         if first is None or second is None:

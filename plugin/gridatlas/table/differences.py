@@ -14,7 +14,7 @@ from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import mean
 
 ALL_PAIRS_UP_TO = 4
-"""Levels of a facet up to which all pairs are compared; beyond, each is compared with the first."""
+"""Levels of a facet up to which all pairs are compared; beyond, each is compared with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,16 @@ class Difference:
     @property
     def label(self) -> str:
         """`R1-Qwen − R1-Llama | AIME24`: the level that differs as a difference."""
-        return " | ".join(self.parts)
+        return " | ".join(self.parts())
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the label: of each facet its level, or the two levels compared."""
+    def parts(self, sign: str = "−") -> tuple[str, ...]:
+        """The parts of the label: of each facet its level, or the two levels compared.
+
+        Args:
+            sign: Between the two; `÷` where ratios are shown.
+        """
         return tuple(
-            b.label if a == b else f"{b.label} − {a.label}"
+            b.label if a == b else f"{b.label} {sign} {a.label}"
             for a, b in zip(self.first.names, self.second.names, strict=True)
         )
 
@@ -97,13 +100,14 @@ def subtract(second: Grid, first: Grid, facet: Factor | None) -> Difference:
 def pairs(results: Results, facet: Factor) -> tuple[tuple[str, str], ...]:
     """The level keys (first, second) of a facet that are subtracted from one another.
 
-    Against the baseline where the study names one; else, for a facet in `compare`, in pairs.
+    All pairs of a few levels, those with the baseline first; of many each with the baseline, else
+    with the first. None where the study neither names a baseline nor compares the facet.
     """
     keys = [level.key for level in results.levels(facet.id) if not level.aggregate]
     baseline = results.study.baseline.get(facet.id)
-    if baseline is not None:
-        return tuple((baseline, key) for key in keys if key != baseline and baseline in keys)
-    if facet.id not in results.study.compare:
+    if baseline in keys:
+        keys = [baseline, *(key for key in keys if key != baseline)]
+    elif baseline is not None or facet.id not in results.study.compare:
         return ()
     if len(keys) <= ALL_PAIRS_UP_TO:
         return tuple(combinations(keys, 2))

@@ -85,7 +85,7 @@ def test_where_all_is_faded_a_caption_says_what_would_have_been_found(
 ) -> None:
     answer = Answer("No effect of rate shown", (), grade, 0.4, "", shows="3 points")  # type: ignore[arg-type]
     caption = view_of(study(tmp_path, cells), answer).caption
-    sentence = "beyond chance. One of 3 points or more, between means, would probably have been."
+    sentence = "A difference of 3 points or more between means would probably have been found."
     assert (sentence in caption) == shows
     assert ("3 points" in caption) == shows
 
@@ -284,7 +284,9 @@ def test_differences_are_named_by_what_they_do_not_share(tmp_path: Path) -> None
     write_study(tmp_path / "s", head, "\n".join(["rate,depth,task,seed,accuracy", *rows]) + "\n")
     assessment = load_data(tmp_path)["s"]
     found = {
-        of.second.address: of for of in differences(assessment.results, assessment.study.facets[0])
+        of.second.address: of
+        for of in differences(assessment.results, assessment.study.facets[0])
+        if of.levels[0].key == "a"
     }
     for chosen, names in (
         (["b/1"], ["b − a"]),
@@ -322,6 +324,27 @@ def test_another_reading_is_a_picture_of_its_own(tmp_path: Path) -> None:
     assert row.versions[1][1].startswith("Two gives 3 values here. ")
 
 
+def test_the_comparison_beside_levels_is_what_the_headline_names_first(tmp_path: Path) -> None:
+    rows = [
+        f"{name},{rate},{seed},{mean + rate + 0.1 * ((seed + rate) % 3)}"
+        for name, mean in (("before", 40), ("control", 60), ("method", 70))
+        for rate in (1, 2, 3)
+        for seed in (1, 2, 3)
+    ]
+    head = LEADS.replace("batch", "rate").replace("engine", "way").replace("run:", "seed:")
+    write_study(tmp_path / "s", head + "baseline: {way: before}\n",
+                "\n".join(["way,rate,seed,speed", *rows, ""]))  # fmt: skip
+    assessment = load_data(tmp_path)["s"]
+    assert assessment.answers[""].headline == (
+        "method and control likely beat before (+30.0, +20.0 t/s); method also control (+10.0)"
+    )
+    [facet] = assessment.study.facets
+    *_, compared = columns(assessment, facet, compared=True)
+    assert compared.figures[0].name == "method − before"
+    names = [figure.name for figure in thumbnails(assessment).figures]
+    assert sorted(names) == ["control − before", "method − before", "method − control"]
+
+
 LEADS = """format: 1
 title: Engines
 metric: {name: Speed, better: higher, column: speed, unit: t/s, decimals: 1}
@@ -351,7 +374,8 @@ def test_the_comparison_beside_levels_is_the_leaders_nearest(tmp_path: Path) -> 
     )
     [facet] = assessment.study.facets
     *_, compared = columns(assessment, facet, compared=True)
-    assert compared.figures[0].name == "top − good"
+    assert compared.figures[0].name == "top ÷ good"
+    assert compared.figures[0].heatmap.title == "top ÷ good"
     assert compared.figures[0].heatmap.measure == "ratio"
     values = grids_view(assessment, tuple(assessment.results.grids.values()), None)
     assert values.heatmaps[0].ends == ("30", "1,000 better")

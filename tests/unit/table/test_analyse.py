@@ -377,8 +377,9 @@ def test_a_difference_of_two_facets_names_the_one_that_stays(make_study: MakeStu
         ("roles: {model: choice}\n", "abcd", ["ab", "ac", "ad", "bc", "bd", "cd"]),
         # beyond, each with the first
         ("roles: {model: choice}\n", "abcde", ["ab", "ac", "ad", "ae"]),
-        # against the baseline, which goes before
-        ("baseline: {model: b}\n", "abc", ["ba", "bc"]),
+        # against the baseline, which goes before; of a few also against one another
+        ("baseline: {model: b}\n", "abc", ["ba", "bc", "ac"]),
+        ("baseline: {model: b}\n", "ab", ["ba"]),
         ("baseline: {model: b}\nroles: {model: choice}\n", "abcde", ["ba", "bc", "bd", "be"]),
         ("roles: {model: choice}\n", "a", []),
     ],
