@@ -86,7 +86,7 @@ def _of_grid(grid: Grid) -> list[Any]:
 def computed_by() -> str:
     """What statistics depend on besides their inputs: our code, and the libraries' versions."""
     names = [f"assessment/{name}.py" for name in ("assess", "compute", "uncertainty")]
-    names += ["table/items.py", "statistics"]
+    names += ["table/differences.py", "table/items.py", "statistics"]
     digest = code_digest(*(f"gridatlas/{name}" for name in names))
     return f"numpy {version('numpy')}\n{digest}"
 
