@@ -317,33 +317,52 @@ def own_replicates(design: Design) -> list[int]:
 
 
 def _welch(design: Design, d: Floats, a: int, b: int) -> Tests:
-    """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom."""
-    finite = np.isfinite(d)
-    rows = finite[:, :, a].any(axis=0) & finite[:, :, b].any(axis=0)
-    sides = [d[:, rows, level] for level in (a, b)]
-    used = int(rows.sum())
-    if not used:
+    """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom.
+
+    Where each is in some of the rows alone, as people who each have one diet are of one exercise,
+    variances and degrees of freedom add up over the rows that go together.
+    """
+    parts = []
+    for rows in _together(np.isfinite(d[:, :, [a, b]])):
+        sides = [d[:, rows, level] for level in (a, b)]
+        means = [side[np.isfinite(side).all(axis=1)].mean(axis=1) for side in sides]
+        if min(map(len, means)):
+            parts.append((len(rows), means))
+    if not parts:
         return nothing()
-    means = [side[np.isfinite(side).all(axis=1)].mean(axis=1) for side in sides]
-    m = min(map(len, means))
-    if not m:
-        return nothing()
-    if m < 3:
+    used = sum(rows for rows, _ in parts)
+    few = [min(map(len, means)) for _, means in parts]
+    estimate = np.array([
+        sum(rows / used * (first.mean() - second.mean()) for rows, (first, second) in parts)
+    ])  # fmt: skip
+    spare = sum(few) - len(few)
+    if min(few) < 2 or spare < 2:
         none = Scatter(np.array([0.0]), np.array([0.0]), np.array([True]))
-        low = means[0].mean() - means[1].mean()
-        return judged(design, np.array([a]), np.array([b]), np.array([low]), none, 1.0, used)
-    floor = design.floor / max(1, used)
-    var = [max(float(side.var(ddof=1)), floor) / len(side) for side in means]
-    total = sum(var)
-    if total > 0:
-        df = total**2 / sum(v**2 / (len(side) - 1) for v, side in zip(var, means, strict=True))
-    else:
-        df = 0.0
-    scatter = Scatter(np.array([total]), np.array([min(df, 2.0 * (m - 1))]), np.array([m < 5]))
-    estimate = np.array([means[0].mean() - means[1].mean()])
+        return judged(design, np.array([a]), np.array([b]), estimate, none, 1.0, used)
+    found = [
+        ((rows / used) ** 2 * max(float(side.var(ddof=1)), design.floor / rows) / len(side),
+         len(side) - 1)
+        for rows, means in parts
+        for side in means
+    ]  # fmt: skip
+    total = sum(variance for variance, _ in found)
+    df = total**2 / sum(variance**2 / of for variance, of in found) if total > 0 else 0.0
+    scatter = Scatter(np.array([total]), np.array([min(df, 2.0 * spare)]), np.array([spare < 4]))
     # The floor is in the variances already.
     bare = replace(design, floor=0.0)
     return judged(bare, np.array([a]), np.array([b]), estimate, scatter, 1.0, used)
+
+
+def _together(finite: Bools) -> list[Codes]:
+    """The rows that both sides have, (unit, row, side), apart where no unit is in two of them."""
+    rows = np.flatnonzero(finite.any(axis=0).all(axis=-1))
+    here = finite[:, rows].any(axis=2)
+    group, before = np.arange(len(rows)), np.zeros(0, np.intp)
+    while not np.array_equal(group, before):
+        before = group
+        of_unit = np.where(here, group, len(rows)).min(axis=1, initial=len(rows))
+        group = np.where(here, of_unit[:, None], len(rows)).min(axis=0, initial=len(rows))
+    return [rows[group == at] for at in np.unique(group)]
 
 
 def _own_pairs(

@@ -342,6 +342,54 @@ def noise_of_cells() -> np.ndarray:
     return means[..., None] + np.random.default_rng(6).normal(0, 1, (2, 3, 12))
 
 
+def nested(gap: float, people: int = 5) -> Table:
+    """Pulses at three times of people who each have one diet and one kind of exercise."""
+    random = np.random.default_rng(4)
+    values = np.full((2, 2, 3, 4 * people), np.nan)
+    for at, (diet, kind) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+        here = slice(at * people, (at + 1) * people)
+        own = 80 + gap * kind + random.normal(0, 2, people)
+        values[diet, kind, :, here] = (own[:, None] + random.normal(0, 1, (people, 3))).T
+    factors = {
+        "diet": name("diet", "low none"),
+        "kind": name("kind", "rest run"),
+        "minute": number("minute", [1, 15, 30], "condition"),
+        "id": Factor("id", tuple(f"p{at}" for at in range(4 * people)), "replicate"),
+    }
+    return table(values, factors, Metric("Pulse", "bpm", None, "linear", 1))
+
+
+def test_people_of_one_cell_of_two_factors_are_compared_within_the_other():
+    study = nested(10.0)
+    assert front(study).headline.startswith("run is above rest")
+    page = design(prepare(study))
+    tests = contrasts.pairs(page, "kind", [(1, 0)])
+    means = np.nanmean(page.y, axis=2)  # of each person over the minutes
+    sides = {
+        (diet, kind): means[diet, kind][np.isfinite(means[diet, kind])]
+        for diet in (0, 1)
+        for kind in (0, 1)
+    }
+    gaps = [sides[diet, 1].mean() - sides[diet, 0].mean() for diet in (0, 1)]
+    variance = sum(side.var(ddof=1) / len(side) for side in sides.values()) / 4
+    assert tests.estimate[0] == pytest.approx(np.mean(gaps))
+    assert tests.error[0] == pytest.approx(np.sqrt(variance))
+    assert tests.df[0] <= 16
+    # One person of each cell says nothing of others.
+    assert np.isnan(contrasts.pairs(design(prepare(nested(10.0, 1))), "kind", [(1, 0)]).p).all()
+
+
+def test_a_null_design_of_nested_people_is_rarely_told_as_a_difference():
+    random = np.random.default_rng(5)
+    study = nested(0.0, 3)
+    found = 0
+    for _ in range(400):
+        values = random.normal(50, 3, len(study.factors["id"].levels))[study.codes["id"]]
+        page = design(prepare(replace(study, value=values + random.normal(0, 1, len(values)))))
+        found += bool(contrasts.pairs(page, "kind", [(1, 0)]).p[0] <= 0.05)
+    assert found <= 30  # 20 are expected; as many have a chance of 1.6 %
+
+
 def test_unshared_seeds_are_welchs():
     values = np.full((2, 3, 8), np.nan)
     random = np.random.default_rng(5)
