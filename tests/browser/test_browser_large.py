@@ -122,19 +122,20 @@ def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
         left, top, right, bottom = cell["box"]
         assert right - left > 1.5
         assert bottom - top > 1.5
-    # On a phone, a grid of many columns is as large as elsewhere, in a box that scrolls by itself.
+    # On a phone, many columns of numbers are as large as elsewhere, in a box that scrolls by itself.
     assert view.measured["wide"] == []
-    assert width == PHONE or heatmap["box"][2] - heatmap["box"][0] <= width
+    scrolls = width == PHONE and name == "20 by 21"
+    assert (heatmap["box"][2] - heatmap["box"][0] > width) == scrolls
 
 
 @every_view
 def test_labels_of_a_large_heatmap_lie_apart(view: View) -> None:
     (heatmap,) = view.heatmaps
     texts = heatmap["texts"]
-    # Ten of x and one of y where there is one row; titles and legend are the page's.
-    assert len(texts) >= 11
+    # Ten of x where there is one row, half of both of wide blocks; the rest is the page's.
+    assert len(texts) >= 10
     for text in texts:
-        assert text["size"] >= 8, text["text"]
+        assert text["size"] >= 9, text["text"]
         assert beyond(text["corners"], heatmap["box"]) <= 1, text["text"]
     bad = [
         (text["text"], other["text"])
