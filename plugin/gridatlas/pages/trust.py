@@ -196,7 +196,7 @@ def _second(assessment: Assessment, grids: Sequence[Grid]) -> SecondReading:
         found = ((label, _tallied(own, agrees)) for label, own in groups.items())
         by_level = tuple((label, passed) for label, passed in found if passed.of)
     alone = sum(
-        sum(cell.value is not None for _, cell in given_at(grid)[point]) == 1
+        len(_independent(grid.study, given_at(grid)[point])) == 1
         for grid in grids
         for point in grid.points_at(grid.columns.state == DISPUTED)
     )
