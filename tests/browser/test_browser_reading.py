@@ -48,7 +48,6 @@ MODEL = f"studies/{DYNTS}/model/r1-qwen/"
 SETTING = f"studies/{GRPO}/setting/after_t125/"
 CHECKS = f"studies/{GRPO}/checks/"
 TABLES = {
-    f"studies/{DYNTS}/model/": [f"{model}/{other}" for other in BENCHMARKS for model in MODELS],
     MODEL: [f"r1-qwen/{benchmark}" for benchmark in ("average", *list(BENCHMARKS)[:-1])],
     f"studies/{DYNTS}/benchmark/aime24/": [f"{model}/aime24" for model in MODELS],
     f"studies/{GRPO}/setting/": list(SETTINGS),

@@ -41,7 +41,6 @@ def test_there_are_downloads_of_each_grid_and_nothing_else(atlas: Build) -> None
     [
         f"studies/{DYNTS}/model/r1-qwen/",
         f"studies/{DYNTS}/benchmark/average/",
-        f"studies/{DYNTS}/model/",
         f"studies/{GRPO}/setting/",
         f"studies/{GRPO}/setting/before/",
     ],

@@ -166,7 +166,7 @@ SECOND = "rate,depth,model,score\n1,1,a,94\n2,1,a,84\n3,1,a,40\n4,1,a,50\n"
 
 def test_a_best_value_that_is_disputed_is_called_so(pages: Callable[..., Pages]) -> None:
     text = pages(READ, FIRST, {"second.csv": SECOND})["model/a/"]
-    assert "1 of 4 values conflicts, 1 has one reading." in text
+    assert "1 of 4 values has one reading only." in text
     assert (
         "a 94 (disputed) ; undisputed 84 1 × 1; undisputed 2 × 1 "
         "30 (disputed); undisputed 50 3 × 1; undisputed 4 × 1 64.5 64 "
@@ -181,14 +181,14 @@ def test_a_best_value_that_one_of_its_cells_has_undisputed_is_not_disputed(
     pages: Callable[..., Pages],
 ) -> None:
     text = pages(READ, FIRST, {"second.csv": SECOND.replace("94", "84")})["model/a/"]
-    assert "1 of 4 values conflicts, 1 has one reading." in text
+    assert "1 of 4 values has one reading only." in text
     assert "a 84 1 × 1 (disputed); 2 × 1 30 (disputed); undisputed 50 3 × 1;" in text
     assert "Best: 84 at Rate 1, Depth 1 (disputed); Rate 2, Depth 1." in text
 
 
 def test_where_every_value_is_disputed_no_other_is_named(pages: Callable[..., Pages]) -> None:
     text = pages(READ, FIRST, {"second.csv": SECOND.replace("84", "85").replace("50", "51")})
-    assert "3 of 4 values conflict, 1 has one reading." in text["model/a/"]
+    assert "1 of 4 values has one reading only." in text["model/a/"]
     assert "a 94 (disputed) 1 × 1 30 (disputed) 3 × 1 64.5 64 " in text["model/a/"]
     assert "Best: 94 (disputed) at Rate 1, Depth 1; every value is disputed." in text["model/a/"]
 

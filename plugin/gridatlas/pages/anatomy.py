@@ -11,7 +11,6 @@ from gridatlas.charts.kinds import Place, Plot, all_plots
 from gridatlas.charts.tables import tables_of
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, PlotSubject, Section
-from gridatlas.pages.heatmaps import side_by_side
 from gridatlas.pages.leaderboard import Board, board_of
 from gridatlas.pages.multiples import (
     columns,
@@ -25,8 +24,8 @@ from gridatlas.table.differences import Difference, differences, pairs
 from gridatlas.table.study_table import Grid
 
 MOST_TWICE = 10
-"""Grids of at most two facets up to which the page that compares levels has them side by side. Of
-more facets, the pages of another facet's levels have them so."""
+"""Grids of one facet up to which the page that compares levels has them side by side. Of more
+facets, the pages of another facet's levels have them so."""
 
 PLOTS = "plots"
 """Folder of the plots' downloads, beside the pages."""
@@ -62,14 +61,14 @@ class Anatomy:
         main: Below the answer: what shows it, where that isn't a heatmap.
         leading: Below that: the values themselves, and what changes between them.
         charts: Below those: which setting, which axis, who is ahead.
-        folded: Pairs side by side, behind a heading that opens.
+        folded: Grids side by side, behind a heading that opens.
         found: Differences that the statistics put into words.
         board: The table of many names, which leads; the values are folded below it.
     """
 
     leading: tuple[FigureRow, ...]
     charts: tuple[FigureRow, ...] = ()
-    folded: tuple[Section, ...] = ()
+    folded: tuple[FigureRow, ...] = ()
     found: tuple[Difference, ...] = ()
     board: Board | None = None
     main: tuple[FigureRow, ...] = ()
@@ -81,7 +80,7 @@ class Anatomy:
             Section("Picture", self.main),
             Section("Values", self.leading),
             Section("Charts", self.charts),
-            *self.folded,
+            Section("Heatmaps", self.folded),
         )
 
     @property
@@ -166,8 +165,8 @@ def facet_anatomy(assessment: Assessment, facet: Factor) -> Anatomy:
         return Anatomy((values_row(assessment, grids, facet.id),), found=found, main=main)
     ahead = answering(assessment, grids, facet.id, facet) if found else ()
     leading = _changes(assessment, found, facet.id) if found else columns(assessment, facet)
-    again = len(assessment.study.facets) < 3 and len(grids) <= MOST_TWICE
-    folded = side_by_side(assessment, grids, facet, facet.id) if again else ()
+    again = found and len(assessment.study.facets) == 1 and len(grids) <= MOST_TWICE
+    folded = (multiples(assessment, grids, "grids-all", facet.id),) if again else ()
     return Anatomy((*ahead, *leading), folded=folded, found=found, main=main)
 
 

@@ -148,6 +148,7 @@ class Figure:
         says: What the caption says of a heatmap.
         together: How many lines share an axis.
         caption: Of a fence, which stands before all else.
+        folded: Whether it stands behind a heading that opens, in a row of many.
         compact: Without its data table and downloads, where it only stands for its study.
         uncertainty: Of a grid; None for a difference.
         rerun: What was measured again of the grid's cells, where something is compared.
@@ -168,6 +169,7 @@ class Figure:
     says: str = ""
     together: int = 1
     caption: str = ""
+    folded: bool = False
     compact: bool = False
     uncertainty: GridUncertainty | None = None
     rerun: Rerun | None = None

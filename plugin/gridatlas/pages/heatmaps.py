@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -14,9 +14,8 @@ from gridatlas.charts.kinds.heatmap import Heatmap, with_overrides
 from gridatlas.charts.marks import NOT_COMPARED, NOT_RUN, RUNNING
 from gridatlas.charts.views import as_whole, differences_view, grids_view
 from gridatlas.model.format import many
-from gridatlas.model.study import Factor, Levels, Point, point_slug
+from gridatlas.model.study import Levels, Point, point_slug
 from gridatlas.pages.figure import Figure, FigureRow, Section
-from gridatlas.pages.multiples import multiples
 from gridatlas.table.differences import Difference, subtract
 from gridatlas.table.grids import readings_by_cell
 from gridatlas.table.study_table import Grid
@@ -135,35 +134,3 @@ def difference_figures(
 def single_row(heading: str, key: str, figures: tuple[Figure, ...]) -> Section:
     """A section of one row."""
     return Section(heading, (FigureRow(key, figures),))
-
-
-def side_by_side(
-    assessment: Assessment, grids: Iterable[Grid], facet: Factor, page: str
-) -> tuple[Section, ...]:
-    """One part per combination of the other facets: the levels of `facet` beside each other.
-
-    Args:
-        page: Path of the page below the study's.
-    """
-    results, study = assessment.results, assessment.study
-    index = study.facets.index(facet)
-    groups: dict[tuple[str, ...], list[Grid]] = {}
-    for grid in grids:
-        groups.setdefault((*grid.levels[:index], *grid.levels[index + 1 :]), []).append(grid)
-    fixed = {
-        facet.id
-        for place, facet in enumerate(study.facets)
-        if len({grid.levels[place] for group in groups.values() for grid in group}) == 1
-    }
-    order = {levels: place for place, levels in enumerate(results.grids)}
-    sections = []
-    for key, group in groups.items():
-        together = tuple(sorted(group, key=lambda grid: order[grid.levels]))
-        rows = (multiples(assessment, together, f"grids-{'-'.join(key) or 'all'}", page),)
-        labels = [
-            level.label
-            for other, level in zip(study.facets, together[0].names, strict=True)
-            if other != facet and (other.id not in fixed or len(groups) == 1)
-        ]
-        sections.append(Section(" | ".join(labels) or "Heatmaps", rows))
-    return tuple(sections)

@@ -70,14 +70,14 @@ def doubts_of(study: Study, answer: Answer, lines: dict[str, Any], trust: Trust)
         lines: What `lines_of` gives.
     """
     second, again, note = trust.second.cells, trust.again, study.source and study.source.note
+    differ = words.REJECTED_DIFFERS if trust.second.against else words.READINGS_DIFFER
     read_once = not second.of and (trust.machine_made or study.source) and not trust.measured
     applies: tuple[tuple[Any, str], ...] = (
         (answer.grade == "reading-dependent", words.ANOTHER_READING),
         (lines["edge"], lines["edge"]),
         (lines["at_edge"] and not lines["edge"], words.AT_EDGE),
         *((answer.asserts, line) for line in answer.evidence if line.startswith((NEEDED, WIDER))),
-        (second.failed, words.READINGS_DIFFER.format(
-            failed=second.failed, cells=many(second.of, "cell"))),
+        (second.failed, differ.format(failed=second.failed, cells=many(second.of, "cell"))),
         (lines["failed"], words.RUNS_FAILED.format(cells=many(lines["failed"], "cell"))),
         (read_once, words.READ_ONCE),
         (not (again and again.measured), words.MEASURED_ONCE),

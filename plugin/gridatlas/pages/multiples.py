@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
-from gridatlas.analysis.said import Assertion
+from gridatlas.analysis.said import Answer, Assertion
 from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
@@ -48,7 +48,29 @@ def multiples(
             grids, view.heatmaps, _names(grids), view.subtitles, strict=True
         )
     )
-    return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+    return FigureRow(
+        key, _first(figures, answer), says=view.caption, legend=legend_of(view.heatmaps)
+    )
+
+
+SHOWN = 6
+"""Heatmaps of a row that stand open: the others are folded."""
+
+
+def _first(figures: tuple[Figure, ...], answer: Answer | None) -> tuple[Figure, ...]:
+    """Fold all but the first six: those large or outlined, then as the headline names them."""
+    headline = answer.headline if answer else ""
+
+    def rank(at: int) -> tuple[bool, int]:
+        figure = figures[at]
+        parts = map(re.escape, figure.name.split(" | "))
+        named = [found.start() for part in parts
+                 if (found := re.search(rf"(?<!\w){part}(?!\w)", headline))]  # fmt: skip
+        leads = figure.heatmap.size == "large" or bool(figure.heatmap.outlined)
+        return not leads, min(named, default=len(headline))
+
+    first = sorted(range(len(figures)), key=rank)[:SHOWN]
+    return tuple(replace(figure, folded=at not in first) for at, figure in enumerate(figures))
 
 
 SWITCHED_UP_TO = 2_000
@@ -97,14 +119,17 @@ def inked(
         key: Names the row on its page.
         page: As in `multiples`.
     """
-    view = differences_view(assessment, differences, assessment.answers.get(page))
+    answer = assessment.answers.get(page)
+    view = differences_view(assessment, differences, answer)
     figures = tuple(
         Figure(heatmap, difference, name=name, subtitle=subtitle)
         for difference, heatmap, name, subtitle in zip(
             differences, view.heatmaps, _pairs(assessment, differences), view.subtitles, strict=True
         )
     )
-    return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+    return FigureRow(
+        key, _first(figures, answer), says=view.caption, legend=legend_of(view.heatmaps)
+    )
 
 
 def _pairs(assessment: Assessment, differences: Sequence[Difference]) -> list[str]:
@@ -220,7 +245,10 @@ def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
         own = [row for row in rows if isinstance(row.figures[0].shows, kind)]
         if own:
             figures = tuple(row.figures[0] for row in own)
-            sentences = [(row.figures[0].name, re.split(r"(?<=\.) ", row.says)) for row in own]
+            grids = [figure.grid for figure in figures if figure.grid]
+            names = _names(grids) if grids else [figure.name for figure in figures]
+            lines = [re.split(r"(?<=\.) ", row.says) for row in own]
+            sentences = [*zip(names, lines, strict=True)]
             shared = [
                 line for line in sentences[0][1] if all(line in lines for _, lines in sentences)
             ]

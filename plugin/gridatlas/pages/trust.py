@@ -11,7 +11,6 @@ from functools import cache
 from gridatlas.analysis.statements import tally
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.reruns import VERDICTS, Verdict
-from gridatlas.assessment.rivals import EVIDENCE
 from gridatlas.checks.findings import CheckResult
 from gridatlas.model.study import IMPORTED, Cell, Levels, Point, Reading, Study
 from gridatlas.table.choose import derived
@@ -54,14 +53,14 @@ class SecondReading:
             same.
         by_level: The same by level of the first facet that has several.
         largest: Largest difference, in the metric's unit; None where nothing differs.
-        disputed: Cells shown as disputed, of which two readings differ that both stand up.
+        against: What speaks against all readings that differ, and not against what is shown.
         unconfirmed: Cells shown as disputed for want of a second reading.
     """
 
     cells: Passed
     by_level: tuple[tuple[str, Passed], ...]
     largest: Decimal | None
-    disputed: int
+    against: tuple[str, ...]
     unconfirmed: int
 
 
@@ -145,7 +144,7 @@ def trust_of(assessment: Assessment, grids: Sequence[Grid]) -> Trust:
         bool(runs) and all(runs),
         bool(runs) and all(run.startswith(IMPORTED) for run in runs),
         _second(assessment, grids),
-        _arithmetic(assessment, grids, frozenset(sources)),
+        _arithmetic(assessment, grids, frozenset({*sources, ""})),
         _again(assessment, grids),
     )
 
@@ -196,45 +195,22 @@ def _second(assessment: Assessment, grids: Sequence[Grid]) -> SecondReading:
             groups.setdefault(grid.names[several[0]].label, []).append(grid)
         found = ((label, _tallied(own, agrees)) for label, own in groups.items())
         by_level = tuple((label, passed) for label, passed in found if passed.of)
-    is_disputed = disputes(assessment)
-    disputed = [
-        is_disputed(grid, point)
+    alone = sum(
+        len(_independent(grid.study, given_at(grid)[point])) == 1
         for grid in grids
         for point in grid.points_at(grid.columns.state == DISPUTED)
-    ]
-    return SecondReading(cells, by_level, largest, sum(disputed), len(disputed) - sum(disputed))
+    )
+    every = (cells for grid in grids for cells in given_at(grid).values())
+    given = {of.id for cells in every for of, cell in cells if cell.value is not None}
+    others = [other for other in assessment.others if other.reading.id in given]
+    rejected = not any(other.is_rival for other in others)
+    against = dict.fromkeys(words for other in others for words in other.against if rejected)
+    return SecondReading(cells, by_level, largest, tuple(against), alone)
 
 
 def _by_point(grid: Grid) -> dict[Point, Sequence[tuple[Reading, Cell]]]:
     """What each reading gives for each cell."""
     return dict(zip(grid.keys, readings_by_cell(grid), strict=True))
-
-
-def disputes(assessment: Assessment) -> Callable[[Grid, Point], bool]:
-    """Whether two readings differ on a cell that both stand up.
-
-    One that is approximate, or fails an internal check that another passes, doesn't.
-    """
-    outcomes: dict[tuple[str, str], set[str]] = {}
-    for result in assessment.checks.results:
-        outcomes.setdefault((result.reading, result.kind), set()).add(result.outcome)
-
-    def stands_up(reading: Reading, others: Iterable[Reading]) -> bool:
-        return not reading.entry.approximate and not any(
-            "found" in outcomes.get((reading.id, kind), ())
-            and any(outcomes.get((other.id, kind)) == {"passed"} for other in others)
-            for kind in EVIDENCE
-        )
-
-    given_at = cache(_by_point)
-
-    def is_disputed(grid: Grid, point: Point) -> bool:
-        cells = given_at(grid)[point]
-        given = [(of, cell.value) for of, cell in cells if cell.value is not None]
-        every = [reading for reading, _ in given]
-        return len({value for reading, value in given if stands_up(reading, every)}) > 1
-
-    return is_disputed
 
 
 def _independent(study: Study, cells: Iterable[tuple[Reading, Cell]]) -> list[Decimal]:

@@ -10,8 +10,9 @@ from builders import REPOSITORY, real_data
 
 from gridatlas.analysis.said import Answer
 from gridatlas.pages.environment import own_environments
-from gridatlas.pages.lines import lines_of
+from gridatlas.pages.lines import doubts_of, lines_of
 from gridatlas.pages.plan import plan_study
+from gridatlas.pages.trust import trust_of
 from gridatlas.pages.words import Words, built_in, undescribed, words_of
 
 STUDY = real_data()["dynts-window-ratio"].study
@@ -109,3 +110,18 @@ def test_only_a_site_that_is_served_here_says_what_the_study_should_state(local:
     text = footer.render(**page.context, link=lambda path: path, figure=lambda key: "")
     assert ("add <code>authors:</code> to <code>study.yml</code>" in text) == local
     assert "Published" in text or not local
+
+
+@pytest.mark.parametrize(
+    ("study", "doubt"),
+    [
+        ("dynts-window-ratio", "A rejected reading gives other numbers in 24 of 72 cells."),
+        ("grpo-digits", "A second reading gives other numbers in 79 of 200 cells."),
+    ],
+)
+def test_a_reading_that_checks_speak_against_is_called_rejected(study: str, doubt: str) -> None:
+    assessment = real_data()[study]
+    grids = [*assessment.results.grids.values()]
+    answer, trust = assessment.answers[""], trust_of(assessment, grids)
+    assert doubt in doubts_of(assessment.study, answer, lines_of(assessment, grids, answer), trust)
+    assert bool(trust.second.against) == ("rejected" in doubt)

@@ -10,6 +10,7 @@ from builders import real_data
 
 from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.pages import plan
+from gridatlas.pages.multiples import columns, in_common
 
 
 def test_a_page_is_laid_out_once_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,3 +42,48 @@ def test_no_row_of_heatmaps_mixes_values_with_differences(study: str) -> None:
         assert {len(scales) for scales in drawn} <= {0, 1}, page.path
         every = {scale for scales in drawn for scale in scales}
         assert len(every) == len({(of.palette, of.centred) for of in every}), page.path
+
+
+def _by_fold(study: str, path: str) -> dict[bool, list[str]]:
+    plans = plan.plan_study(real_data()[study], "studies")
+    [page] = [page for page in plans if page.path == f"studies/{study}/{path}"]
+    row = next(row for row in page.rows if row.key == "grids")
+    folds: dict[bool, list[str]] = {True: [], False: []}
+    for figure in row.figures:
+        folds[figure.folded].append(figure.name)
+    return folds
+
+
+def test_of_many_heatmaps_those_that_the_headline_names_first_stand_open() -> None:
+    """Seed 1 of Control is the highest: it is read before what comes earlier in the study."""
+    folds = _by_fold("digits-pass-1", "seed/1/index.md")
+    assert [name.partition(" |")[0] for name in folds[False]] == ["After GRPO"] * 3 + [
+        "Control"
+    ] * 3
+    assert [name.partition(" |")[0] for name in folds[True]] == ["Before GRPO"] * 3
+
+
+def test_up_to_six_heatmaps_all_stand_open() -> None:
+    folds = _by_fold("dynts-window-ratio", "model/r1-qwen/index.md")
+    assert len(folds[False]) == 5
+    assert folds[True] == []
+
+
+def test_levels_that_another_facets_pages_have_side_by_side_are_so_only_there() -> None:
+    plans = {page.path: page for page in plan.plan_study(real_data()["grpo-digits"], "studies")}
+    alone = plans["studies/grpo-digits/setting/index.md"]
+    assert [row.key for row in alone.rows][-1] == "grids-all"
+    plans = {p.path: p for p in plan.plan_study(real_data()["dynts-window-ratio"], "studies")}
+    two = plans["studies/dynts-window-ratio/model/index.md"]
+    assert "grids-all" not in [row.key for row in two.rows]
+    other = plans["studies/dynts-window-ratio/benchmark/aime24/index.md"]
+    row = next(row for row in other.rows if row.key == "grids")
+    assert [figure.name for figure in row.figures] == ["R1-Llama", "R1-Qwen"]
+
+
+def test_captions_of_columns_call_each_by_what_tells_it_apart() -> None:
+    assessment = real_data()["dynts-window-ratio"]
+    benchmark = assessment.study.facets[1]
+    [common] = in_common(columns(assessment, benchmark))
+    assert "AMC23" in common.says
+    assert "R1-Llama" not in common.says

@@ -133,13 +133,13 @@ def test_what_one_reading_gives_is_unconfirmed_and_not_disputed(tmp_path: Path) 
     two = TWO.replace("primary", "agreement")
     first = cells("a,1,1,50.0", "a,2,1,53.3", "a,1,2,50.0")
     second = cells("a,1,1,50.0", "a,2,1,56.7", "a,2,2,40.0")
-    for more, expected in (("", (1, 2)), (", approximate: true", (0, 3))):
+    for more, against in (("", ()), (", approximate: true", ("is only approximate",))):
         head = HEAD + two.replace("file: second.csv", f"file: second.csv{more}")
         folder = tmp_path / f"data{len(more)}"
         write_study(folder / "demo", head, first, {"second.csv": second})
         assessment = load_data(folder)["demo"]
         found = trust_of(assessment, [*assessment.results.grids.values()]).second
-        assert (found.disputed, found.unconfirmed) == expected
+        assert (found.against, found.unconfirmed) == (against, 2)
         assert (found.cells.passed, found.cells.failed, found.cells.not_applicable) == (1, 1, 2)
 
 
