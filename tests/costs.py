@@ -2,7 +2,7 @@
 
 Those of the test, of the fixtures made for it, and of all processes that either started, ended or
 not. `CI=true` prints them by folder, beside the folder's budget, with the dearest tests;
-`--costs FILE` writes all. Else nothing is counted: to look at all of Chromium's processes takes 4 ms.
+`--costs FILE` writes all. Else nothing is counted: to look at all processes of Chromium takes 4 ms.
 """
 
 from __future__ import annotations
