@@ -55,7 +55,11 @@ def test_this_repositorys_studies_are_as_recorded(
 
 def test_a_picture_that_says_another_thing_than_its_legend_is_found(tmp_path: Path) -> None:
     site = built("seeds", tmp_path / "site").files()
-    files = {path: content for path, content in site.items() if path.count("/") <= 2}
+    files = {
+        path: content
+        for path, content in site.items()
+        if not path.startswith("grids/") or path.endswith("/answers.json")
+    }
     assert faults(files, parsed(files)) == []
     for was, becomes, fault in (
         ("; faded: not", "", "faded elements under"),

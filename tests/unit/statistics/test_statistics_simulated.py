@@ -19,6 +19,7 @@ from gridatlas.statistics.interval import mean_interval
 from gridatlas.statistics.paired import outcome_table, paired_p, sign_flips
 
 GRIDS = amount(300, 1000)
+FEW = amount(60, 200)
 CELLS = 20
 
 
@@ -184,7 +185,7 @@ def test_wilson_for_other_questions_covers_as_n_questions():
 # --- items of their own, and seeds --------------------------------------------------------------
 
 
-def asked_items_of_their_own(seed, share, items, samples, grids=amount(60, 200), alike=0.9):
+def asked_items_of_their_own(seed, share, items, samples, grids=FEW, alike=0.9):
     """Grids of equally good cells: counts and standard errors over the items of each cell."""
     random = np.random.default_rng(seed)
     spread = (1 - alike) / alike
