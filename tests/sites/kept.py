@@ -24,6 +24,7 @@ NOT_READ = (".*", "__pycache__", "build", "dist", "plugin", "site", "tests")
 
 BUILDERS = (
     "compiled.py",
+    "drawn.py",
     "forked.py",
     *(f"sites/{name}.py" for name in ("kept", "site_builds", "without_network")),
 )
