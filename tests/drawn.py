@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,9 @@ def _serve(listening: socket.socket) -> None:
     known: dict[str, bytes] = {}
     while True:
         asked, _ = listening.accept()
-        with asked, asked.makefile("rb") as request:
-            picture: Any = pickle.loads(request.read())
+        # Who asks may be killed meanwhile.
+        with suppress(OSError, EOFError, pickle.UnpicklingError), asked:
+            picture: Any = pickle.loads(asked.makefile("rb").read())
             key = pool._key(picture)
             if key not in known:
                 try:
