@@ -269,13 +269,12 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
 
 @once
 def shared_cache(base: Path) -> Path:
-    """The drawings of this test run, which begin with those that are kept of this state."""
+    """The drawings of this test run, which begin with those that are kept."""
     folder = base / "drawings"
     drawings = folder / "gridatlas" / DRAWINGS
     drawings.parent.mkdir(parents=True, exist_ok=True)
-    state = kept.place(_ATLAS)
-    if state and state.exists():
-        shutil.copyfile(state / "drawings.sqlite3", drawings)
+    if before := kept.drawings():
+        shutil.copyfile(before, drawings)
     return folder
 
 
