@@ -55,26 +55,18 @@ def parts(project: Project) -> list[tuple[str, str, bytes]]:
         ).fetchall()
 
 
-STUDIES = ("one-axis/data", "repeats/data", "seeds/data")
-"""Of the golden sites, which have their bytes; here they are built in several ways."""
-
-
-def with_studies(project: Project) -> Project:
-    for studies in STUDIES:
-        found = site_builds.ROOT / "tests/golden/projects" / studies
-        shutil.copytree(found, project.folder / "data", dirs_exist_ok=True)
-    return project
-
-
 @pytest.fixture(scope="module")
 def first(base: Path) -> Build:
-    return with_studies(site_builds.make_project(base / "a first")).built("--strict")
+    project = site_builds.make_project(base / "a first")
+    site_builds.add_golden_studies(project)
+    return project.built("--strict")
 
 
 @pytest.fixture(scope="module")
 def second(base: Path) -> Project:
     """The same, elsewhere, and drawn in another order: first one study, then all."""
-    project = with_studies(site_builds.make_project(base / "a second, elsewhere/the site"))
+    project = site_builds.make_project(base / "a second, elsewhere/the site")
+    site_builds.add_golden_studies(project)
     part = project.folder.with_name("part")
     shutil.copytree(project.folder / "data/methods", part / "data/methods")
     command = ["gridatlas", "build", "--data", str(part / "data"), "--into", str(part / "pages")]
