@@ -7,6 +7,7 @@ that send it to a build mean one that somebody has before them.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -46,7 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Costs(config))
+    if config.getoption("--costs") or os.environ.get("CI"):
+        config.pluginmanager.register(Costs(config))
 
 
 @pytest.fixture(scope="session")

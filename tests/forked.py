@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiled import compile_once, list_once
+from drawn import draw_once
 
 COMMANDS = ("mkdocs", "gridatlas")
 """What can be run, beside scripts."""
@@ -181,6 +182,7 @@ def _serve() -> None:
         importlib.import_module(library)
     templates = Path(tempfile.mkdtemp(prefix="templates-"))
     compile_once(templates)
+    drawing = draw_once(templates)
     list_once(Path(str(importlib.import_module("material").__file__)).parent / "templates")
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # As in conftest.py: it is the time of the tests.
@@ -201,6 +203,7 @@ def _serve() -> None:
         ended = os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
         by_itself = ended.si_code == os.CLD_EXITED
         os.write(answers, b"%d\n" % (ended.si_status if by_itself else -ended.si_status))
+    drawing.terminate()
     shutil.rmtree(templates)
 
 

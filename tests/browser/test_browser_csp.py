@@ -38,26 +38,18 @@ def headers(base: Path) -> dict[str, str]:
     return {HEADER: text.strip()}
 
 
-@pytest.fixture(scope="module", params=["meta", "header"])
-def atlas(
-    request: pytest.FixtureRequest, searched_home: str, headers: dict[str, str], base: Path
-) -> Iterator[str]:
-    """Address of this repository's site, whose pages bring the policy; or the server does, too."""
-    if request.param == "meta":
-        yield searched_home
-        return
+@pytest.fixture(scope="module")
+def atlas(browser: Browser, headers: dict[str, str], base: Path) -> Iterator[str]:
+    """Address of this repository's site, whose pages bring the policy; and so does the server."""
+    assert browser.is_connected()
     with site_builds.serving(site_builds.atlas(base).site, PREFIX, headers) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def unsearched(
-    request: pytest.FixtureRequest, home: str, headers: dict[str, str], base: Path
-) -> Iterator[str]:
+def unsearched(browser: Browser, headers: dict[str, str], base: Path) -> Iterator[str]:
     """Address of the same site, in which the theme's search finds nothing."""
-    if request.param == "meta":
-        yield home
-        return
+    assert browser.is_connected()
     site = site_builds.atlas(base).site
     with site_builds.serving(site, PREFIX, headers, found=False) as address:
         yield address
@@ -101,7 +93,6 @@ def clean(visit: Visit, address: str) -> None:
     assert [url for url in visit.elsewhere if urlsplit(url).netloc != host] == []
 
 
-@pytest.mark.parametrize("unsearched", ["meta", "header"], indirect=True)
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_stopped_on_a_page(visit: Visit, unsearched: str, name: str) -> None:
     page = visit.page

@@ -33,22 +33,18 @@ PAGES = {
     "study without aggregates": f"studies/{GRPO}/",
     "models": f"studies/{DYNTS}/model/",
     "model": f"studies/{DYNTS}/model/r1-qwen/",
-    "benchmarks": f"studies/{DYNTS}/benchmark/",
     "benchmark": f"studies/{DYNTS}/benchmark/aime24/",
     "average": f"studies/{DYNTS}/benchmark/average/",
     "settings": f"studies/{GRPO}/setting/",
-    "before": f"studies/{GRPO}/setting/before/",
     "disputed": f"studies/{GRPO}/setting/after_t125/",
-    "after": f"studies/{GRPO}/setting/after_t100/",
     "checks": f"studies/{GRPO}/checks/",
     "measured": "studies/digits-pass-1/seed/1/",
     "measured again": "studies/digits-pass-8/",
 }
 HEATMAPS = {
     "home": 21, "overview": 21, "study": 3, "study without aggregates": 4, "models": 5,
-    "model": 5, "benchmarks": 5, "benchmark": 3, "average": 3, "settings": 5, "before": 1,
-    "disputed": 2, "after": 2,
-    "checks": 3, "measured": 15, "measured again": 4,
+    "model": 5, "benchmark": 3, "average": 3, "settings": 5, "disputed": 2, "checks": 3,
+    "measured": 15, "measured again": 4,
 }  # fmt: skip
 """Grids, differences and comparisons of readings on each page."""
 VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))

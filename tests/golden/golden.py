@@ -18,6 +18,7 @@ from bs4 import BeautifulSoup, Tag
 from site_builds import Build, make_project
 
 HERE = Path(__file__).parent
+Pages = Mapping[str, BeautifulSoup]
 PROJECTS: dict[str, Mapping[str, Any]] = {
     folder.name: {} for folder in sorted((HERE / "projects").iterdir())
 } | {"compared": {"compare_to": "before"}}
@@ -52,26 +53,25 @@ def build(name: str, folder: Path, **environment: str) -> Build:
     return project.build(**environment)
 
 
-def recorded(files: Mapping[str, bytes]) -> Recorded:
-    """What is compared of a whole site."""
+def recorded(files: Mapping[str, bytes], pages: Pages) -> Recorded:
+    """What is compared of a whole site; it changes the pages."""
     files = {path: content for path, content in files.items() if not path.startswith(_THEME)}
-    pages = {path: parsed(content) for path, content in files.items() if path.endswith(".html")}
     return Recorded(
         "".join(f"{digest(path, content)}  {path}\n" for path, content in files.items()),
         "".join(text_of_page(path, page) for path, page in pages.items()),
     )
 
 
-def recorded_studies(files: Mapping[str, bytes]) -> Recorded:
+def recorded_studies(files: Mapping[str, bytes], pages: Pages) -> Recorded:
     """What is compared of this repository's site: what is ours of pages of studies, and downloads.
 
     The theme's part of a page has the titles of all documents, and the small sites have it whole.
+    It changes the pages.
     """
     pages = {
         path: page
-        for path, content in files.items()
-        if path.startswith("studies/") and path.endswith(".html")
-        if (page := parsed(content)).article is not None
+        for path, page in pages.items()
+        if path.startswith("studies/") and page.article is not None
     }
     for page in pages.values():
         for published in page.select(".ga-footer"):  # It names a commit.
@@ -88,8 +88,13 @@ def recorded_studies(files: Mapping[str, bytes]) -> Recorded:
     )
 
 
-def parsed(content: bytes) -> BeautifulSoup:
-    return BeautifulSoup(content.decode(), "html.parser")
+def parsed(files: Mapping[str, bytes]) -> Pages:
+    """The pages of a site, by their paths."""
+    return {
+        path: BeautifulSoup(content.decode(), "html.parser")
+        for path, content in files.items()
+        if path.endswith(".html")
+    }
 
 
 def digest(path: str, content: bytes) -> str:

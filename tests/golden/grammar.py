@@ -37,16 +37,13 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 _VALUE = re.compile(r": ([-+−]?[\d.,]+)(?: |,|$)")
 
 
-def faults(files: Mapping[str, bytes]) -> list[str]:
-    """What the pictures of a site say falsely; empty where all is well."""
+def faults(files: Mapping[str, bytes], pages: Mapping[str, BeautifulSoup]) -> list[str]:
+    """What the pictures of a site's pages say falsely; empty where all is well."""
     found: list[str] = []
     values: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     means: dict[tuple[str, str], set[str]] = defaultdict(set)
     grades = _grades(files)
-    for path, content in files.items():
-        if not path.endswith(".html"):
-            continue
-        page = BeautifulSoup(content.decode(), "html.parser")
+    for path, page in pages.items():
         for picture in [*page.select(".ga-picture, .ga-thumbnails"), *_versions(page)]:
             found += [f"{path}: {fault}" for fault in _of_picture(picture, path, grades)]
         for svg in page.select("figure svg:has(.cells_marks)"):
@@ -110,7 +107,20 @@ def _of_picture(picture: Tag, path: str, grades: Mapping[str, str]) -> Iterator[
         yield f"an outline on a page that asserts nothing ({grades[page]})"
 
 
-def _cells(svg: Tag) -> list[tuple[str, str, bool]]:
+def _groups(svg: Tag) -> Mapping[str, list[Tag]]:
+    """The groups of a drawing by their classes."""
+    found = defaultdict(list)
+    for group in svg.find_all("g"):
+        for name in group.get_attribute_list("class"):
+            found[name].append(group)
+    return found
+
+
+def _texts(groups: Mapping[str, list[Tag]], name: str) -> list[Tag]:
+    return [text for group in groups[name] for text in group.find_all("text")]
+
+
+def _cells(groups: Mapping[str, list[Tag]]) -> list[tuple[str, str, bool]]:
     """The label, fill and fading of each cell with a value."""
     return [
         (
@@ -119,24 +129,27 @@ def _cells(svg: Tag) -> list[tuple[str, str, bool]]:
             str(FADED)
             in (path.get("fill-opacity"), path.parent and path.parent.get("fill-opacity")),
         )
-        for path in svg.select(".cells_marks path[fill]")
+        for group in groups["cells_marks"]
+        for path in group.find_all("path", fill=True)
     ]
 
 
 def _of_drawing(svg: Tag) -> Iterator[str]:
-    cells = _cells(svg)
+    groups = _groups(svg)
+    cells = _cells(groups)
     strange = {fill for _, fill, _ in cells} - {*GREEN, *BLUE}
     if strange:
         yield f"fills of no palette: {sorted(strange)}"
     if MAGENTA in str(svg):
         yield "magenta in a drawing"
-    texts = [text for name in ("values", "bold") for text in svg.select(f".{name}_marks text")]
-    if texts and len(texts) == len(cells) and not svg.select(".bold_marks text"):
+    bold = _texts(groups, "bold_marks")
+    texts = _texts(groups, "values_marks") + bold
+    if texts and len(texts) == len(cells) and not bold:
         for text, (label, fill, fades) in zip(texts, cells, strict=True):
             yield from _unreadable(text, label, fill, fades)
-    if not texts and not svg.select(".role-axis") and len(cells) <= 16 * 16:
+    if not texts and not groups["role-axis"] and len(cells) <= 16 * 16:
         low = sum(step <= LOW_UP_TO for _, fill, _ in cells if (step := BLUE.get(fill, 99)) < 99)
-        dashes = len(svg.select(".low_marks > *"))
+        dashes = sum(len(group.find_all(True, recursive=False)) for group in groups["low_marks"])
         if low != dashes and svg.find_parent(class_="ga-thumbnails"):
             yield f"{dashes} dashes for {low} low cells"
 
@@ -156,6 +169,6 @@ def _collect(svg: Tag, path: str, values: Mapping[tuple[str, str], Mapping[str, 
     """The colours of values, which are on one scale of their study."""
     if not svg.find_parent(class_=["ga-picture", "ga-thumbnails"]):
         return
-    for label, fill, _ in _cells(svg):
+    for label, fill, _ in _cells(_groups(svg)):
         if (value := _VALUE.search(label)) and fill in GREEN:
             values[_study(path), "green"][value[1]].add(GREEN[fill])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,6 +96,8 @@ def test_a_copy_builds_the_same_site(folder: Path) -> None:
         [sys.executable, "-m", *command, sites[0]], cwd=folder, env=environment, check=True
     )
     for site in sites[1:]:
+        if site == sites[1]:  # Charts are drawn as where Python starts anew, too.
+            shutil.rmtree(folder / ".cache")
         if site == sites[-1]:
             (folder / "overrides/main.html").write_text("Two", "utf-8")
         assert forked.run((*command, str(site)), folder, environment).returncode == 0

@@ -104,9 +104,15 @@ def test_nothing_is_kept_where_changes_are_judged(
 ) -> None:
     monkeypatch.setenv("CI", "true")
     assert kept.place(()) is None
+    assert kept.drawings() is None
 
 
-def test_the_last_three_states_are_kept_whole(tmp_path: Path) -> None:
+def test_the_last_three_states_are_kept_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(kept, "_PLACE", tmp_path / "states")
+    assert kept.drawings() is None
     drawings = tmp_path / "drawings.sqlite3"
     with closing(sqlite3.connect(drawings)) as connection, connection:
         connection.execute("CREATE TABLE entries (key TEXT)")
@@ -118,6 +124,7 @@ def test_the_last_three_states_are_kept_whole(tmp_path: Path) -> None:
         kept.keep(tmp_path / "states" / str(number), site, f"log {number}", drawings)
     states = sorted((tmp_path / "states").iterdir())
     assert [state.name for state in states] == ["2", "3", "4"]
+    assert kept.drawings() == states[-1] / "drawings.sqlite3"
     for state in states:
         assert (state / "site/index.html").read_text() == state.name
         assert (state / "log.txt").read_text() == f"log {state.name}"

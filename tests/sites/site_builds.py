@@ -232,6 +232,13 @@ def add_real_studies(base: Path, project: Project) -> None:
     shutil.copytree(repository(base) / "data", project.folder / "data")
 
 
+def add_golden_studies(project: Project) -> None:
+    """Put data of some golden sites, which have their bytes, into a project."""
+    for name in ("one-axis", "repeats", "seeds"):
+        studies = ROOT / "tests/golden/projects" / name / "data"
+        shutil.copytree(studies, project.folder / "data", dirs_exist_ok=True)
+
+
 def add_tiny_study(project: Project, name: str = "tiny") -> None:
     """Put the smallest study with a facet into a project."""
     write_study(project.folder / "data" / name, TINY_STUDY, TINY_CELLS)
@@ -269,13 +276,12 @@ def add_reproduced_study(project: Project, name: str = "again") -> None:
 
 @once
 def shared_cache(base: Path) -> Path:
-    """The drawings of this test run, which begin with those that are kept of this state."""
+    """The drawings of this test run, which begin with those that are kept."""
     folder = base / "drawings"
     drawings = folder / "gridatlas" / DRAWINGS
     drawings.parent.mkdir(parents=True, exist_ok=True)
-    state = kept.place(_ATLAS)
-    if state and state.exists():
-        shutil.copyfile(state / "drawings.sqlite3", drawings)
+    if before := kept.drawings():
+        shutil.copyfile(before, drawings)
     return folder
 
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from amount import amount
 from bs4 import BeautifulSoup
 from hostile import EXTENSIONS
 from hypothesis import HealthCheck, assume, given, settings
@@ -51,7 +52,7 @@ def test_a_known_start_of_a_block_is_text(text: str) -> None:
 @pytest.mark.parametrize("pattern", PATTERNS)
 @settings(
     deadline=None,
-    max_examples=30,
+    max_examples=amount(10, 300),
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much],
 )

@@ -70,7 +70,7 @@ def answers(table: Table) -> dict[tuple[str, int] | None, Answer]:
     return analyse(prepare(table), [*table.factors])
 
 
-@settings(max_examples=amount(400, 20_000), deadline=None)
+@settings(max_examples=amount(150, 20_000), deadline=None)
 @given(tables())
 def test_any_data_have_answers(table):
     study = prepare(table)
@@ -102,7 +102,7 @@ def content(pages: dict[tuple[str, int] | None, Answer]) -> list:
     ]
 
 
-@settings(max_examples=amount(100, 5_000), deadline=None)
+@settings(max_examples=amount(40, 5_000), deadline=None)
 @given(tables(odd=False), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(table, random):
     order = [*range(len(table.value))]
@@ -117,7 +117,7 @@ def test_the_order_of_rows_changes_nothing(table, random):
     assert str(answers(turned)) == str(answers(table))
 
 
-@settings(max_examples=amount(100, 5_000), deadline=None)
+@settings(max_examples=amount(40, 5_000), deadline=None)
 @given(tables(odd=False))
 def test_the_names_of_levels_change_words_alone(table):
     blocks = [name for name, factor in table.factors.items() if factor.role == "block"]
@@ -139,7 +139,7 @@ def test_the_names_of_levels_change_words_alone(table):
     assert back == before
 
 
-@settings(max_examples=amount(100, 5_000), deadline=None)
+@settings(max_examples=amount(40, 5_000), deadline=None)
 @given(tables(odd=False), st.sampled_from([1e-3, 0.5, 1024.0]))
 def test_another_unit_changes_no_assertion(table, times):
     table = replace(table, n=None, k=None, metric=replace(table.metric, decimals=None, unit="ms"))
@@ -147,7 +147,7 @@ def test_another_unit_changes_no_assertion(table, times):
     assert content(answers(scaled)) == content(answers(table))
 
 
-@settings(max_examples=amount(100, 5_000), deadline=None)
+@settings(max_examples=amount(40, 5_000), deadline=None)
 @given(tables(odd=False))
 def test_a_constant_changes_no_assertion_without_logs(table):
     values = np.round(table.value, 3)
@@ -160,7 +160,7 @@ def test_a_constant_changes_no_assertion_without_logs(table):
         assert content(answers(shifted)) == content(answers(table))
 
 
-@settings(max_examples=amount(100, 5_000), deadline=None)
+@settings(max_examples=amount(40, 5_000), deadline=None)
 @given(tables(odd=False))
 def test_a_mirrored_metric_has_the_same_assertions(table):
     other = {"higher": "lower", "lower": "higher"}[table.metric.better]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -28,8 +29,13 @@ FINE = {
 def _errors(text: str) -> list[str]:
     tree, _, problems = parse_yaml(text, "study.yml")
     assert problems == []
-    validator = Draft202012Validator(json_schema(all_checks()))
-    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(_plain(tree))]
+    errors = _validator().iter_errors(_plain(tree))
+    return [f"{error.json_path}: {error.message}" for error in errors]
+
+
+@functools.cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(json_schema(all_checks()))
 
 
 def _plain(value: Any) -> Any:

@@ -980,9 +980,10 @@ def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> No
 def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """Our own data with three cells changed, a benchmark more, and a broken average."""
     folder = tmp_path_factory.mktemp("reviewed")
-    shutil.copytree(REPOSITORY / "data", folder / "base")
-    shutil.copytree(REPOSITORY / "data", folder / "head")
-    study = folder / "head/dynts-window-ratio"
+    name = "dynts-window-ratio"
+    for side in ("base", "head"):
+        shutil.copytree(REPOSITORY / "data" / name, folder / side / name)
+    study = folder / "head" / name
 
     def edit(file: str, *edits: tuple[str, str]) -> None:
         text = (study / file).read_text("utf-8")

@@ -5,6 +5,7 @@ Each test prints what it measured; `pytest -s` shows it.
 
 import numpy as np
 import pytest
+from amount import amount
 
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.differences import fisher_greater, holm, homogeneity
@@ -17,7 +18,8 @@ from gridatlas.statistics.estimates import (
 from gridatlas.statistics.interval import mean_interval
 from gridatlas.statistics.paired import outcome_table, paired_p, sign_flips
 
-GRIDS = 1000
+GRIDS = amount(300, 1000)
+FEW = amount(60, 200)
 CELLS = 20
 
 
@@ -107,7 +109,7 @@ def paired_grids(seed, ahead, grids, cells=8, questions=60, samples=5):
 
 @pytest.mark.parametrize("samples", [1, 5])
 def test_the_paired_set_holds_any_one_cell(samples):
-    grids = paired_grids(6, 0, 300, samples=samples)
+    grids = paired_grids(6, 0, amount(100, 300), samples=samples)
     stays = [len(best_set_paired(outcomes.tolist()).indices) / 8 for outcomes in grids]
     print(f"paired, {samples} samples: held {np.mean(stays):.4f}")
     assert np.mean(stays) >= 0.95
@@ -115,7 +117,7 @@ def test_the_paired_set_holds_any_one_cell(samples):
 
 def test_pairing_finds_what_counts_alone_do_not():
     held, paired, counted = [], [], []
-    for outcomes in paired_grids(7, 0.15, 200):
+    for outcomes in paired_grids(7, 0.15, amount(60, 200)):
         found = best_set_paired(outcomes.tolist()).indices
         right = np.rint(outcomes.sum(axis=1) * 5).astype(int)
         held.append(3 in found)
@@ -133,7 +135,7 @@ def test_pairing_finds_what_counts_alone_do_not():
 def test_level_of_the_paired_test(kind, monkeypatch):
     monkeypatch.setattr("gridatlas.statistics.paired.RANDOM_PATTERNS", 199)
     random = np.random.default_rng(8)
-    tests = 1000
+    tests = amount(300, 1000)
     rejected = np.zeros(3)
     for _ in range(tests):
         chances = beta_questions(random, 30)
@@ -147,7 +149,7 @@ def test_level_of_the_paired_test(kind, monkeypatch):
         p = np.array([greater[0], less[0], paired_p(first, second).p])
         rejected += p <= 0.05
     print(f"{kind}: greater, less, two-sided: rejected {rejected / tests}")
-    # Three standard errors of a rate of 0.05 in 1000.
+    # Three standard errors of a rate of 0.05.
     assert (rejected / tests <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / tests)).all()
 
 
@@ -183,7 +185,7 @@ def test_wilson_for_other_questions_covers_as_n_questions():
 # --- items of their own, and seeds --------------------------------------------------------------
 
 
-def asked_items_of_their_own(seed, share, items, samples, grids=200, alike=0.9):
+def asked_items_of_their_own(seed, share, items, samples, grids=FEW, alike=0.9):
     """Grids of equally good cells: counts and standard errors over the items of each cell."""
     random = np.random.default_rng(seed)
     spread = (1 - alike) / alike
@@ -212,7 +214,7 @@ def test_the_set_holds_any_one_cell_where_each_has_items_of_its_own(share, items
 @pytest.mark.parametrize(("items", "samples"), [(100, 2), (50, 4)])
 def test_the_test_of_all_cells_takes_design_effects(items, samples):
     wrong = np.zeros(2)
-    grids = 400
+    grids = amount(120, 400)
     for counts, spreads in asked_items_of_their_own(5, 0.4, items, samples, grids):
         effects = [design_effect(*pair) for pair in zip_counts(counts, spreads)]
         wrong += [homogeneity(counts, of).p <= 0.05 for of in (effects, ())]
@@ -229,7 +231,7 @@ def zip_counts(counts, spreads):
 def test_the_interval_over_seeds_covers_where_that_of_their_trials_does_not():
     random = np.random.default_rng(6)
     held = np.zeros(2)
-    studies = 2000
+    studies = amount(800, 2000)
     for seeds in random.normal(0.5, 0.05, (studies, 3)):
         shares = random.binomial(200, np.clip(seeds, 0, 1)) / 200
         mean = float(shares.mean())
