@@ -52,10 +52,8 @@ def cell(design: Design, lone: str, two: str) -> Tests:
         d, whole = crossed(arrange(design, lone, two))
         if not whole:
             return nothing()
-    if not d.size:
-        return nothing()
     a, b = d.shape[-2:]
-    if a < 2 or b < 2 or a * b < 5:
+    if not d.size or a < 2 or b < 2 or a * b < 5:
         return nothing()
     means = d.reshape(-1, a, b).mean(axis=0)
     best = np.unravel_index(int((design.sign * means).argmax()), means.shape)
@@ -111,6 +109,8 @@ def names_of_best(design: Design, axes: Sequence[str]) -> tuple[tuple[str, ...],
     if design.unit in ("rows", "none") or not {*axes} <= {*design.names}:
         return ()
     levels = [design.factor(name).levels for name in axes]
+    if arrange(design, *axes).shape[-len(axes) :] != (*map(len, levels),):
+        return ()  # blocks that are alike are one together
     places = np.argwhere(may_be_best(design, *axes)).tolist()
     return tuple(tuple(of[at] for of, at in zip(levels, place, strict=True)) for place in places)
 
