@@ -20,7 +20,7 @@ from gridatlas_import.metric import measured_in
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
-from gridatlas_import.propose import Proposal, propose
+from gridatlas_import.propose import Proposal, collision, propose
 from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
 from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, points_text
 from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
@@ -219,6 +219,8 @@ def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
             usage=True,
         )
     if not sparse or asked.complete:
+        if proposal.collisions and not (asked.complete or asked.skip):
+            raise collision(proposal)
         return Choice((proposal,), wide)
     fewer = _with_fewer(proposal, asked) if not wide and len(proposal.factors) > 2 else []
     return Choice(

@@ -201,7 +201,8 @@ def chosen_table(form: str, tables: Sequence[PrintedTable], file: File) -> RawTa
 def _printed(form: str, table: PrintedTable, name: str) -> RawTable:
     places = [f"{name}:{line}" for line in table.lines]
     reported = tuple(Reported(f"{name}:{line}", why, bad=True) for line, why in table.reported)
-    return replace(table_of_rows(form, table.rows, places, reported), titles=table.titles)
+    titles = (*table.titles, *reversed(table.section))
+    return replace(table_of_rows(form, table.rows, places, reported), titles=titles)
 
 
 def _described(table: PrintedTable) -> str:

@@ -393,13 +393,9 @@ def _with_joined(facts: Facts, able: list[str]) -> tuple[Facts, list[str]]:
             continue
         levels = facts.distinct(pair)
         apart = levels > max(column.level_count for column in columns)
-        if not (_names_entity(*pair) and apart and _FEW < levels < facts.rows):
+        if not (ENTITIES & {*words(" ".join(pair))} and apart and _FEW < levels < facts.rows):
             continue
         if facts.density(pair) < SPARSE:
             facts, name = join_columns(facts, pair)
             found.append(name)
     return facts, found
-
-
-def _names_entity(*names: str) -> bool:
-    return any(ENTITIES & set(words(name)) for name in names)

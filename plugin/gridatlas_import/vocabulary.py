@@ -163,8 +163,8 @@ COUNTS = {
 }
 """Names of the columns that are counts, or standard errors."""
 SPREADS = words_of("""
-    std stdev stddev sd std_dev variance var ci ci95 ci_low ci_high lower upper low high iqr margin
-    stderr se sem standard_deviation standard_error plusminus uncertainty""")
+    std stdev stddev sd std_dev mad variance var ci ci95 ci_low ci_high lower upper low high iqr
+    margin stderr se sem standard_deviation standard_error plusminus uncertainty""")
 SD_WORDS = words_of("std stdev stddev sd")
 CONFIG_NAMESPACE = re.compile(
     r"(?:config|params?|hparams?|hyper_?param(?:eter)?s?|args|cfg|opts?|settings|tune)[./:]+(.+)"
