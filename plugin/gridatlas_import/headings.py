@@ -171,7 +171,7 @@ def chosen_table(form: str, tables: Sequence[PrintedTable], file: File) -> RawTa
     Raises:
         CannotImport: For a page without a table, or with several of which none is named.
     """
-    name, number = file.name, file.table
+    name, number = file.name, file.asked.table
     in_range(number, len(tables), "table", name)
     able = [tables[number - 1]] if number else [table for table in tables if table.qualifies]
     able = able or [*tables]

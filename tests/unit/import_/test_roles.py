@@ -223,6 +223,11 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             [at % 3, at // 3, 0.5 + at / 7] for at in range(6)]})},
         {"x": "lr", "y": "bs", "metric": "acc"},
     ),
+    "lists below a list of names": (
+        {"t.json": json.dumps([["model", "task", "acc"], *(
+            [m, t, 0.5 + at / 7] for at, (m, t) in enumerate(product("ab", "pqr")))])},
+        {"x": "model", "y": "task", "metric": "acc"},
+    ),
     "scores by model and task": (
         {"t.json": json.dumps({m: {t: 0.5 + at / 7 for at, t in enumerate(TASKS)}
                                for m in ("llama-7b", "qwen-7b")})},
