@@ -194,7 +194,7 @@ class _Rows:
         """The value of each row."""
         column = self.proposal.columns[self.proposal.metric]
         ended = self.proposal.columns.get(self.proposal.state)
-        if column.is_plain and ended is None:
+        if not column.odd and ended is None:
             return _Value(column.texts, *[[""] * len(column.texts)] * 3)
         value_of = {text: _Value(text, "", "", "") for text in column.counts}
         looked_at = column.counts if column.percents else column.odd

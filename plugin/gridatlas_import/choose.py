@@ -20,7 +20,7 @@ from gridatlas_import.metric import measured_in
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
-from gridatlas_import.propose import Proposal, propose
+from gridatlas_import.propose import Proposal, collision, propose
 from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
 from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, points_text
 from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
@@ -85,7 +85,8 @@ def choose(table: RawTable, asked: ImportOptions) -> Choice:
         return Choice((_wide(table, _form_of(table, own, asked.columns), asked),), True)
     if wide:
         return Choice((_wide(table, named_form(table, own), asked),), True)
-    if wide is False or table.logs or _is_long(table, asked):
+    # Only a table with a row per cell has columns of these names.
+    if wide is False or table.logs or {asked.metric, asked.x} & table.columns.keys():
         return Choice((propose(table, asked),), False)
     form = wide_form(table, own)
     if form is not None and own and not set(own) <= set(form.rows):
@@ -145,11 +146,6 @@ def _is_crossed(proposal: Proposal) -> bool:
     return len(telling) >= 2 and proposal.density > 0.5 and not proposal.collisions
 
 
-def _is_long(table: RawTable, asked: ImportOptions) -> bool:
-    """Whether columns are named that only a table with a row per cell has."""
-    return bool({asked.metric, asked.x} & table.columns.keys())
-
-
 def _with_one_label(
     table: RawTable, form: WideForm, asked: ImportOptions
 ) -> tuple[RawTable, WideForm]:
@@ -178,14 +174,9 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
         long_table = replace(long_table, metric=name)
         asked = replace(asked, metric=VALUE)
     elif not long_table.metric:
-        title, name = next(
-            (
-                (title, name)
-                for title in table.titles
-                if len(title) <= LONGEST_TITLE and (name := measured_in(title))
-            ),
-            ("", ""),
-        )
+        said = {title: measured_in(title) for title in table.titles if len(title) <= LONGEST_TITLE}
+        title = next(filter(said.get, said), "")
+        name = said.get(title, "")
         note = "nothing says what the values are; name them with --metric"
         if name:
             note = f"what the values are is read from “{title}”; another name: --metric"
@@ -219,6 +210,8 @@ def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
             usage=True,
         )
     if not sparse or asked.complete:
+        if proposal.collisions and not (asked.complete or asked.skip):
+            raise collision(proposal)
         return Choice((proposal,), wide)
     fewer = _with_fewer(proposal, asked) if not wide and len(proposal.factors) > 2 else []
     return Choice(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 
+from gridatlas.model.directions import direction_of
 from gridatlas_import.columns import Column, determines, plain_name
 from gridatlas_import.kinds import KindOfColumn
 from gridatlas_import.metric import last_part
@@ -39,20 +40,24 @@ def choose_metric(
         if column.level_count == 1 and not column.is_metric_like
     }
 
-    def order(name: str) -> tuple[bool, bool, bool, bool, bool, int, bool, bool, int]:
+    tested = any("test" in plain_name(name).split("_") for name in results)
+
+    def order(name: str) -> tuple[bool, bool, bool, bool, bool, int, bool, bool, bool, int]:
         called, kind = plain_name(name), kinds[name].kind
         rank = 0 if kind == "outcome" else RESULTS.index(kind)
         if called in ("mean", "avg", "average"):
             rank = RESULTS.index("generic")
-        elif kind == "number" and not kinds[name].strong and _is_set(columns[name]):
-            rank = len(RESULTS)  # a time is rather a result than numbers that repeat
+        elif kind == "number" and columns[name].number_count * 3 < columns[name].filled:
+            # A time is rather a result than numbers that repeat.
+            rank = rank if kinds[name].strong else len(RESULTS)
         return (
             not _as_full_as_any(columns, results, name, Decimal("0.25")),
             plain_name(last_part(name)) not in named,  # as the file itself says
             bool(_ONE_OF_SEVERAL.search(called)),
             bool(_TRAINING.search(called)) and kind != "performance",
-            bool(_CHOSEN_BY.search(called)) and any(map(_tested, results)),
+            bool(_CHOSEN_BY.search(called)) and tested,
             rank,
+            not direction_of(last_part(name))[0],
             "min" in called.split("_") or "max" in called.split("_"),
             not _as_full_as_any(columns, results, name),
             results.index(name),
@@ -78,15 +83,6 @@ def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn],
         and determines(columns[other], columns[name])
         for other, kind in kinds.items()
     )
-
-
-def _is_set(column: Column) -> bool:
-    """Whether numbers look counted or set, since most of them repeat."""
-    return column.number_count * 3 < column.filled
-
-
-def _tested(name: str) -> bool:
-    return "test" in plain_name(name).split("_")
 
 
 def _as_full_as_any(

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gridatlas.model.directions import words
 from gridatlas.model.format import places_of
 from gridatlas.model.schema import level_key
@@ -70,11 +73,6 @@ class Column:
         """
         return odd_texts(self.counts) if self.mark == "point" else self.counts.keys()
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether all texts are numbers as programs write them."""
-        return not self.odd
-
     @cached_property
     def number_of(self) -> Mapping[str, str | None]:
         """Each different text as a number, without percent sign and margin; None for others."""
@@ -82,7 +80,7 @@ class Column:
             text: number_text(without_percent(without_margin(text)[0])[0], self.mark)
             for text in self.odd
         }
-        return {text: odd.get(text, text) for text in self.counts}
+        return {**dict(zip(self.counts, self.counts, strict=True)), **odd}
 
     @cached_property
     def numbers(self) -> list[str | None]:
@@ -197,32 +195,50 @@ class Column:
         return self.number_count if self.as_numbers else len(self.distinct)
 
     @cached_property
-    def values(self) -> list[Decimal]:
+    def written(self) -> Sequence[str]:
         """The numbers of the column, each way of writing one once."""
-        numbers = dict.fromkeys(self.number_of.values())
-        return [Decimal(number) for number in numbers if number is not None]
+        return [*dict.fromkeys(filter(None, self.number_of.values()))]
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """The same as floats."""
+        return np.array(self.written, np.float64)
+
+    @cached_property
+    def values(self) -> list[Decimal]:
+        """The same to the letter."""
+        return [*map(Decimal, self.written)]
 
     @cached_property
     def number_count(self) -> int:
         """How many different numbers the column has."""
-        numbers = {number for number in self.number_of.values() if number}
-        apart = len({*map(float, numbers)})
-        return apart if apart == len(numbers) else len({*map(Decimal, numbers)})
+        apart = len(np.unique(self.floats))
+        return apart if apart == len(self.written) else len({*self.values})
 
     @cached_property
     def ends(self) -> tuple[Decimal, Decimal]:
         """The lowest and the highest number; 0 without any."""
-        return min(self.values, default=Decimal(0)), max(self.values, default=Decimal(0))
+        if not self.written:
+            return Decimal(0), Decimal(0)
+        ends = (
+            np.flatnonzero(self.floats == end(self.floats)).tolist() for end in (np.min, np.max)
+        )
+        low, high = ([Decimal(self.written[at]) for at in places] for places in ends)
+        return min(low), max(high)
 
     @cached_property
     def decimals(self) -> int:
         """The most decimals that a number has."""
-        return max(map(places_of, self.values), default=0)
+        odd = [number for number in self.written if "e" in number or "E" in number]
+        most = max(
+            (len(number.partition(".")[2]) for number in {*self.written} - {*odd}), default=0
+        )
+        return max(most, *(places_of(Decimal(number)) for number in odd), 0)
 
     @property
     def summary(self) -> str:
         """What it holds, in a few words."""
-        if self.is_metric_like and self.values:
+        if self.is_metric_like and self.written:
             (low, high), count = self.ends, self.number_count
             what = f"{count} number{'s' * (count != 1)}, {low:f} to {high:f}"
             return what + (f"; {self.gaps} without" if self.gaps else "")

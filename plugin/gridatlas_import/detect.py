@@ -15,23 +15,21 @@ from gridatlas_import.columns import column_of
 from gridatlas_import.files import GZIP, File, ending_of, names_of
 from gridatlas_import.importers import having, importer_of, importers
 from gridatlas_import.json_values import is_rows_by_key, table_of
-from gridatlas_import.options import ImportOptions
+from gridatlas_import.options import NOTHING, ImportOptions
 from gridatlas_import.paths import matched, path_columns
 from gridatlas_import.readers import json_files
 from gridatlas_import.rows import CannotImport, RawTable, importable
 from gridatlas_import.run_folders import RunFolder, lost_runs, run_folders, settings_of
 
-_NOTHING = ImportOptions()
 
-
-def detect(paths: Sequence[Path], given: ImportOptions = _NOTHING) -> RawTable:
+def detect(paths: Sequence[Path], given: ImportOptions = NOTHING) -> RawTable:
     """All rows of files, or of the files in folders.
 
     Raises:
         CannotImport: For what can't be read.
     """
     pattern = given.pattern
-    asked = File(Path(), "", given.encoding, given.table, pattern, given.metric)
+    asked = File(Path(), "", given)
     if len(paths) == 1 and paths[0].is_dir() and not pattern:
         folder = replace(asked, path=paths[0], name=paths[0].name)
         for read_folder in having("read_folder"):
@@ -243,7 +241,7 @@ def _of_runs(runs: Sequence[RunFolder], asked: File) -> RawTable:
     for run, name in zip(runs, names, strict=True):
         where = f"{run.config.parent.name}/{run.config.name}"
         settings = settings_of(run, asked.text_of(run.config, where), where)
-        file = replace(asked, path=run.results, name=name, table=None)
+        file = File(run.results, name, replace(asked.asked, table=None))
         if file.ending == ".json":
             is_row = isinstance(file.tree, Mapping) and not is_rows_by_key(file.tree)
             table = table_of([(name, file.tree)], "JSON") if is_row else json_files.read(file)

@@ -15,6 +15,7 @@ from typing import Any
 
 from gridatlas.files.door import open_file, read_file, unpacked
 from gridatlas_import.json_values import parse_json
+from gridatlas_import.options import NOTHING, ImportOptions
 from gridatlas_import.rows import CannotImport, importable
 
 GZIP = ".gz"
@@ -28,18 +29,12 @@ class File:
 
     Attributes:
         name: What messages call it.
-        encoding: Of text that isn't UTF-8.
-        table: Which of its tables, from 1.
-        pattern: Names of the parts of its path: `{model}/{seed}.json`.
-        metric: The score that is asked for.
+        asked: What the user says of the import.
     """
 
     path: Path
     name: str
-    encoding: str | None = None
-    table: int | None = None
-    pattern: str | None = None
-    metric: str | None = None
+    asked: ImportOptions = NOTHING
 
     @property
     def ending(self) -> str:
@@ -69,7 +64,7 @@ class File:
 
     def decoded(self) -> tuple[str, str]:
         """Its text, and the name of its encoding where that is worth a word."""
-        return _decode(self.data, self.name, self.encoding)
+        return _decode(self.data, self.name, self.asked.encoding)
 
     @property
     def text(self) -> str:

@@ -24,6 +24,8 @@ from gridatlas_import.rows import CannotImport, RawTable, Reported, unknown
 from gridatlas_import.search import JOINED
 from gridatlas_import.vocabulary import GENERIC, METRICS
 
+MANY_METRICS = 5
+"""Names of metrics beyond which a column names metrics, whatever else it names."""
 _HUNDREDS = re.compile(r"[1-9]\d\d", re.ASCII)
 """Whole numbers that have no comma, where those of more digits have one."""
 
@@ -160,8 +162,8 @@ def _naming(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Column 
 
 
 def _names_metrics(column: Column) -> bool:
-    """Whether nearly all texts of a column are names of metrics."""
-    if not 2 <= column.level_count <= 20 or column.filled < len(column.texts):
+    """Whether nearly all texts of a column are names of metrics, or many of them."""
+    if not 2 <= column.level_count <= 40 or column.filled < len(column.texts):
         return False
     if column.outcome_of is not None:
         return False
@@ -171,4 +173,5 @@ def _names_metrics(column: Column) -> bool:
         if kind_of(Column(level, ["0.5", "0.25"], "point")).kind in ("metric", "performance")
         or plain_name(level) in METRICS - GENERIC
     ]
-    return len(named) >= max(2, 0.8 * column.level_count)
+    share = len(named) / column.level_count
+    return len(named) > 1 and (share >= 0.8 or (share > 0.3 and len(named) > MANY_METRICS))

@@ -43,7 +43,7 @@ def harness_table(
     ]
     if not given:
         raise CannotImport(f"{form} without a score", "at least one", "run it again")
-    names, pattern = [file.name for file in files], files[0].pattern
+    names, pattern = [file.name for file in files], files[0].asked.pattern
     instead: dict[str, None] = {}
     records = []
     place_of = {name: at for at, name in enumerate(names)}

@@ -171,7 +171,7 @@ def chosen_table(form: str, tables: Sequence[PrintedTable], file: File) -> RawTa
     Raises:
         CannotImport: For a page without a table, or with several of which none is named.
     """
-    name, number = file.name, file.table
+    name, number = file.name, file.asked.table
     in_range(number, len(tables), "table", name)
     able = [tables[number - 1]] if number else [table for table in tables if table.qualifies]
     able = able or [*tables]
@@ -201,7 +201,8 @@ def chosen_table(form: str, tables: Sequence[PrintedTable], file: File) -> RawTa
 def _printed(form: str, table: PrintedTable, name: str) -> RawTable:
     places = [f"{name}:{line}" for line in table.lines]
     reported = tuple(Reported(f"{name}:{line}", why, bad=True) for line, why in table.reported)
-    return replace(table_of_rows(form, table.rows, places, reported), titles=table.titles)
+    titles = (*table.titles, *reversed(table.section))
+    return replace(table_of_rows(form, table.rows, places, reported), titles=titles)
 
 
 def _described(table: PrintedTable) -> str:

@@ -56,10 +56,6 @@ def having(way: str) -> Sequence[Callable[..., RawTable | None]]:
 def importer_of(file: File) -> ModuleType:
     """What reads a file: text with any other ending is taken for delimited."""
     for module in importers():
-        if file.ending in module.ENDINGS and getattr(module, "recognise", _any)(file):
+        if file.ending in module.ENDINGS and getattr(module, "recognise", lambda _: True)(file):
             return module
     return delimited
-
-
-def _any(_: File) -> bool:
-    return True

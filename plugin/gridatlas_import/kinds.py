@@ -292,7 +292,7 @@ def _numbers_rows(column: Column, apart: int = 4) -> bool:
         column.as_numbers
         and not column.is_fractional
         and column.level_count == len(column.texts)
-        and max(column.values) - min(column.values) <= apart * len(column.texts)
+        and column.ends[1] - column.ends[0] <= apart * len(column.texts)
     )
 
 

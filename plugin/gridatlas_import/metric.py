@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+import numpy as np
+
 from gridatlas.model.directions import HIGHER, LOWER, Better, direction_of, words, words_of
 from gridatlas_import.columns import Column
 from gridatlas_import.options import ImportOptions
@@ -103,8 +105,7 @@ def metric_of(
     rate = RATE_UNIT.search(bare)
     flops = spelled(bare) if dimension(spelled(bare)) == "work" else ""
     named_unit = given_unit or named_unit or (rate[0] if rate else flops)
-    values = column.values
-    low, high = (min(values), max(values)) if values else (ZERO, ZERO)
+    low, high = column.ends
     unit, ends, why_unit = _scale(words(bare), named_unit, column, low, high)
     if asked.unit is not None:
         unit, why_unit = asked.unit, f"unit {asked.unit or 'none'}: as asked"
@@ -117,10 +118,13 @@ def metric_of(
     decimals = asked.decimals
     why_decimals = f"{most if decimals is None else decimals} decimals"
     if decimals is None and most > _SIGNIFICANT:
-        sizes = sorted(abs(value) for value in values if value) or [ONE]
-        usual = _SIGNIFICANT - 1 - sizes[len(sizes) // 2].adjusted()
+        sizes = np.sort(np.abs(column.floats[column.floats != 0])).tolist() or [1.0]
+        least, usual = (
+            Decimal(repr(size)).adjusted() for size in (sizes[0], sizes[len(sizes) // 2])
+        )
         # No value but 0 is printed as 0.000, where six decimals are enough for that.
-        decimals = min(max(0, usual, min(-sizes[0].adjusted(), _MOST_DECIMALS)), most, 12)
+        decimals = max(0, _SIGNIFICANT - 1 - usual, min(-least, _MOST_DECIMALS))
+        decimals = min(decimals, most, 12)
         why_decimals = (
             f"pictures show {decimals} decimals of up to {most}; the values keep all of them"
         )

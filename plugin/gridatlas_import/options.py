@@ -75,6 +75,10 @@ class ImportOptions:
         return None not in (self.x, self.y, self.metric)
 
 
+NOTHING = ImportOptions()
+"""Of a user who says nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
     """What a column is, what was seen in it, and why it is that."""

@@ -13,24 +13,11 @@ from gridatlas.analysis.roles import CONDITIONS, SETTINGS, is_named
 from gridatlas.model.directions import words
 from gridatlas.model.format import many
 from gridatlas.model.problems import join_names
-from gridatlas_import.choose_metric import (
-    choose_metric,
-    unclear_outcome,
-)
+from gridatlas_import.choose_metric import choose_metric, unclear_outcome
 from gridatlas_import.columns import Column, column_of, plain_name
-from gridatlas_import.counts import (
-    choose_counts,
-    columns_beside,
-)
+from gridatlas_import.counts import choose_counts, columns_beside
 from gridatlas_import.factors import explain_rest, notes_of_levels, why_factor
-from gridatlas_import.filters import (
-    Filtered,
-    filtered,
-    mark_of,
-    named_in,
-    with_joined,
-    wrong_names,
-)
+from gridatlas_import.filters import Filtered, filtered, mark_of, named_in, with_joined, wrong_names
 from gridatlas_import.kinds import KindOfColumn, kinds_of
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
@@ -263,7 +250,7 @@ def _signs(columns: Mapping[str, Column], table: RawTable, metric: str) -> list[
     signs = [*table.titles]
     signs += [text for text, better in spoken.items() if better][:1] if len(found) == 1 else []
     benchmarks = [text for text in texts if BENCHMARKS.match(text) and not MODELED.match(text)]
-    if len(benchmarks) > 1 and min(columns[metric].values, default=-1) >= 0:
+    if len(benchmarks) > 1 and columns[metric].written and columns[metric].ends[0] >= 0:
         signs.append(f"accuracy on {benchmarks[0]}")
     return signs
 

@@ -164,12 +164,12 @@ def points_text(terms: Mapping[str, float]) -> str:
 def density(facts: Facts, x: str, y: str, facets: Sequence[str], metric: str) -> tuple[int, int]:
     """Cells that have a value, and cells that there could be in the panels that have any."""
     axes = tuple(filter(None, (y, x)))
-    columns = [facts.columns[name] for name in (*facets, *axes)]
-    valued = (number is not None for number in facts.columns[metric].numbers)
-    keys = {key for key, has in zip(joint_levels(columns), valued, strict=True) if has}
-    panels = len({key[: len(facets)] for key in keys})
-    sizes = (len({key[-at] for key in keys}) for at in range(1, len(axes) + 1))
-    return len(keys), math.prod(sizes) * panels
+    valued = np.array([number is not None for number in facts.columns[metric].numbers], bool)
+
+    def distinct(*names: str) -> int:
+        return len(np.unique(facts.codes(names)[valued])) if names else int(valued.any())
+
+    return distinct(*facets, *axes), math.prod(map(distinct, axes)) * distinct(*facets)
 
 
 def factor_sets(facts: Facts, repeats: tuple[str, ...] = ()) -> tuple[Facts, list[FactorSet]]:
@@ -393,13 +393,9 @@ def _with_joined(facts: Facts, able: list[str]) -> tuple[Facts, list[str]]:
             continue
         levels = facts.distinct(pair)
         apart = levels > max(column.level_count for column in columns)
-        if not (_names_entity(*pair) and apart and _FEW < levels < facts.rows):
+        if not (ENTITIES & {*words(" ".join(pair))} and apart and _FEW < levels < facts.rows):
             continue
         if facts.density(pair) < SPARSE:
             facts, name = join_columns(facts, pair)
             found.append(name)
     return facts, found
-
-
-def _names_entity(*names: str) -> bool:
-    return any(ENTITIES & set(words(name)) for name in names)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
@@ -181,10 +182,12 @@ def _guessed(
     named = [unit_in_name(name)[0].rpartition(".")[2] for name in group]
     if len(group) >= 2 and sum(map(bool, map(STATISTICS.fullmatch, named))) * 2 < len(group):
         yield from _of_texts(why, group, metric, able, columns, kinds, origins)
-    first, *rest = able
+    first, *rest = [name for name in able if kinds[name].kind not in _NO_ROWS] or able
     rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
+    steps = {high - low for low, high in pairwise(rows.values)}
     numbered = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
-    numbered = numbered and all_able and all(able[name].is_fractional for name in rest)
+    are_set = len(steps) == 1 and rows.values[0] in steps
+    numbered = numbered and all_able and (are_set or all(able[n].is_fractional for n in rest))
     if numbered and _alike([able[name] for name in rest]):
         # It can as well be a number and several metrics without known names.
         terms = {"rows known by a number": POINTS["rows known by a number"]}

@@ -163,8 +163,8 @@ COUNTS = {
 }
 """Names of the columns that are counts, or standard errors."""
 SPREADS = words_of("""
-    std stdev stddev sd std_dev variance var ci ci95 ci_low ci_high lower upper low high iqr margin
-    stderr se sem standard_deviation standard_error plusminus uncertainty""")
+    std stdev stddev sd std_dev mad variance var ci ci95 ci_low ci_high lower upper low high iqr
+    margin stderr se sem standard_deviation standard_error plusminus uncertainty""")
 SD_WORDS = words_of("std stdev stddev sd")
 CONFIG_NAMESPACE = re.compile(
     r"(?:config|params?|hparams?|hyper_?param(?:eter)?s?|args|cfg|opts?|settings|tune)[./:]+(.+)"
@@ -208,8 +208,8 @@ NAME_RULES: tuple[NameRule, ...] = (
     _rule("direction", "higher_is_better", "says which is better"),
     _rule("derived", r"(.*_)?(p_?val(ue)?s?|q_?val(ue)?|p_adj|t_?stat(istic)?|z_?score|chi2)(_.*)?",
           "the result of a test, computed from results"),
-    _rule("derived", r"(vs|versus|rel|relative)(_.+)?|(.*_)?(speedup|slowdown|delta|diff|gain|"
-          r"relative|ratio_to_.*|improvement)", "computed from other results"),
+    _rule("derived", r"(.+_)?(vs|versus)(_.+)?|(rel|relative)(_.+)?|(.*_)?(speedup|slowdown|"
+          r"delta|diff|gain|relative|ratio_to_.*|improvement)", "computed from other results"),
     _rule("derived", r"(.*_)?(ranking|rank_test.*|rank_of.*|avg_rank|mean_rank|average_rank)",
           "a place in an order, computed from results"),
     _rule("repeat", r"(.*_)?(random_state|random_seed|rng_seed)", "it numbers repeats"),

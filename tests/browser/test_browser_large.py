@@ -122,7 +122,7 @@ def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
         left, top, right, bottom = cell["box"]
         assert right - left > 1.5
         assert bottom - top > 1.5
-    # On a phone, many columns of numbers are as large as elsewhere, in a box that scrolls by itself.
+    # On a phone, many columns of numbers are as large as elsewhere, in a box that scrolls.
     assert view.measured["wide"] == []
     scrolls = width == PHONE and name == "20 by 21"
     assert (heatmap["box"][2] - heatmap["box"][0] > width) == scrolls

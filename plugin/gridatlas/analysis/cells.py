@@ -50,12 +50,9 @@ def cell(design: Design, lone: str, two: str) -> Tests:
         d, k, n = d[finite], k[finite], n[finite]
     else:
         d, whole = crossed(arrange(design, lone, two))
-        if not whole:
-            return nothing()
-    if not d.size:
-        return nothing()
+        d = d if whole else d[:0]
     a, b = d.shape[-2:]
-    if a < 2 or b < 2 or a * b < 5:
+    if not d.size or a < 2 or b < 2 or a * b < 5:
         return nothing()
     means = d.reshape(-1, a, b).mean(axis=0)
     best = np.unravel_index(int((design.sign * means).argmax()), means.shape)
@@ -111,6 +108,8 @@ def names_of_best(design: Design, axes: Sequence[str]) -> tuple[tuple[str, ...],
     if design.unit in ("rows", "none") or not {*axes} <= {*design.names}:
         return ()
     levels = [design.factor(name).levels for name in axes]
+    if arrange(design, *axes).shape[-len(axes) :] != (*map(len, levels),):
+        return ()  # blocks that are alike are one together
     places = np.argwhere(may_be_best(design, *axes)).tolist()
     return tuple(tuple(of[at] for of, at in zip(levels, place, strict=True)) for place in places)
 
@@ -151,17 +150,19 @@ def best_cells(design: Design, name: str, axes: Sequence[str]) -> tuple[Tests, C
         shared = strata(rest, cells.shape[2] - 1, own_only=design.own_only)
     parts = []
     some = np.asarray(finite.any(axis=1))
-    for a, b in combinations(np.flatnonzero(some).tolist(), 2):
-        weights = np.array([[1.0, -1.0]])
+    pairs = [*combinations(np.flatnonzero(some).tolist(), 2)]
+    # With one scatter for all, they are tested at once.
+    for group in [pairs] if pairs and shared is not None else [[pair] for pair in pairs]:
+        (first, second), own = np.array(group).T, np.unique(group)
+        weights = (np.eye(count)[first] - np.eye(count)[second])[:, own]
         if design.by_cell:
-            of_d, k, n = (x[:, [a, b], best[[a, b]]] for x in columns)
-            found = by_cell(design, of_d, k, n, weights, [a], [b])
+            of_d, k, n = (x[:, own, best[own]] for x in columns)
+            found = by_cell(design, of_d, k, n, weights, first, second)
         else:
-            pair = d[:, :, [a, b], best[[a, b]]]
-            found = weighted(design, pair, weights, 1, [a], [b], shared)
+            found = weighted(design, d[:, :, own, best[own]], weights, 1, first, second, shared)
         if len(found):
-            winner = a if design.sign * found.estimate[0] > 0 else b
-            parts.append(replace(found, p=np.minimum(1.0, found.p * int(finite[winner].sum()))))
+            winner = np.where(design.sign * found.estimate > 0, found.first, found.second)
+            parts.append(replace(found, p=np.minimum(1.0, found.p * finite[winner].sum(axis=1))))
     places = np.stack(np.unravel_index(best, shape), 1)
     return (joined(parts) if parts else nothing()), np.where(some[:, None], places, none)
 

@@ -220,14 +220,6 @@ def nothing() -> Tests:
     return Tests(whole, whole, real, real, real, real, np.zeros(0, bool), whole)
 
 
-def _agreeing(design: Design, by_unit: Floats, estimate: Floats) -> Floats | None:
-    """The share of blocks whose contrast, (unit, contrast), has the sign of the estimate."""
-    if design.unit != "block":
-        return None
-    same: Floats = (np.sign(by_unit) == np.sign(estimate)).mean(axis=0)
-    return same
-
-
 # --- pairs ----------------------------------------------------------------------------------------
 
 
@@ -570,7 +562,8 @@ def weighted(
         shared = strata(d - d.mean(axis=2, keepdims=True), dim, own_only=design.own_only)
     scatter = with_own(shared if whole else None, own, units - 1)
     used = units if design.unit == "rows" else d.shape[1]
-    signs = _agreeing(design, by_unit, estimate)
+    agreeing = (np.sign(by_unit) == np.sign(estimate)).mean(axis=0)
+    signs = agreeing if design.unit == "block" else None
     return judged(design, *labels, estimate, scatter, squares / (units * rows), used, signs)
 
 

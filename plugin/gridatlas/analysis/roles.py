@@ -14,7 +14,9 @@ from gridatlas.model.schema import Role
 
 REPLICATES = "seed|random_?state|fold|trial|run|rep|repeat|replicate|rng"
 ITEMS = "items?|questions?|question_?id|doc_?id|problem|idx|example|prompt_?id"
-PROGRESS = "step|steps|epoch|epochs|iteration|iterations|iter|checkpoint|tokens|hour|hours|time"
+PROGRESS = "step|steps|epoch|epochs|iteration|iterations|iter|checkpoint|tokens"
+MOST_SET = 5
+"""Times up to which they may be set, as those after which a person is measured again."""
 SPLITS = {"train", "training", "dev", "valid", "validation", "val", "test"}
 METRICS = (
     "acc|accuracy|f1|macro_?f1|ppl|perplexity|loss|bleu|rouge.?|em|wer|cer|mse|mae|rmse|r2|auc|"
@@ -28,6 +30,7 @@ PROGRAMMING = (
     r"(c|c\+\+|c#|go|java|javascript|python|ruby|rust|scala|julia|php|perl|haskell)([_/(].*)?"
 )
 """Languages of programs, which are compared; those of people are several tests of one thing."""
+ROMAN = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"]
 TRAINING = (
     "lr|learning_?rate|wd|weight_?decay|bs|(train_|training_)?batch_?size|optim(izer)?|width|"
     "warm_?up(_steps|_ratio)?|(attention_|train_)?dropout|(n(um)?_?)?layers|(lora_)?r(ank)?|lora_alpha"
@@ -44,7 +47,7 @@ INT_TYPE = re.compile(r"(u?int|fp|bf|float)\d+", re.IGNORECASE)
 CONDITIONS = (
     "(in|out)put_?len(gth)?|isl|osl|seq(uence)?_?len(gth)?|context(_?len(gth)?)?|length|depth|"
     "digits|n_?digits|[a-z]+_digits|difficulty|level|concurrency|batch|requests?|request_?rate|qps|"
-    "size|n|days?|commit|date|host|node|distance|age|year|hops|noise"
+    "phase|stage|grade|size|n|days?|commit|date|host|node|distance|age|year|hops|noise"
 )
 """What is given and not chosen."""
 
@@ -108,7 +111,7 @@ def _guess(
         if len(labels) == len(column) > 1 and rows.max(initial=0) == 1:
             return Guess(None, "one row per level: an identifier", True)
         return Guess("replicate", "the experiment made again, by its name", True)
-    if is_named(name, PROGRESS):
+    if is_named(name, PROGRESS + "|hours?|time" * (len(labels) > MOST_SET)):
         return Guess("progress", "points along one run, by its name", True)
     if is_named(name, "split|partition|set") and {label.casefold() for label in labels} <= SPLITS:
         return Guess("split", "parts of the data: choose one", True)
@@ -119,6 +122,8 @@ def _guess(
     programs = sum(is_named(label, PROGRAMMING) for label in labels) > 2
     if is_named(name, f"({BLOCKS})s?(_?names?)?") and not (programs or _are_sizes(labels)):
         return Guess("block", "several tests of the same thing, by its name")
+    if {*ROMAN[:3]} <= {*labels} <= {*ROMAN} and not is_named(name, CONDITIONS):
+        return Guess("block", "numbered as blocks of an experiment are", True)
     numeric = all(NUMBER.fullmatch(label) or INT_TYPE.fullmatch(label) for label in labels)
     if is_named(name, SETTINGS):
         return Guess("choice", "a setting, by its name")

@@ -141,11 +141,12 @@ class _Rows:
         file, metric = self.table.name, self.source.file.metric
         spread = self.source.file.spread
         names = (metric.column, "n", "successes", "stderr", "state", *spread_columns(self.source))
-        read = [name for name in dict.fromkeys(names) if name in self.table.columns]
+        columns = dict(zip(self.table.columns, self.table.texts, strict=True))
+        read = [name for name in dict.fromkeys(names) if name in columns]
         rows = np.flatnonzero(self.measured[1])
         if not len(rows):
             return {}
-        codes, distinct = combine([self.texts(name)[rows] for name in read])
+        codes, distinct = combine([columns[name][rows] for name in read])
         found = [
             tuple(_wrong(file, metric, spread, dict(zip(read, texts, strict=True))))
             for texts in distinct
@@ -435,7 +436,7 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
     first_rows, every_row, of_cell = rows.rows_of_cells()
     repeats = _several(every_row, of_cell, len(first_rows))
     keyed = repeat_columns(rows.source)
-    same = _same(rows, keyed, repeats)
+    same = _same(rows, keyed, every_row, Coded(of_cell, first_rows.tolist()))
     columns, lines = rows.measured[0], rows.table.lines
     cells = columns[first_rows]
     if keyed:
@@ -483,19 +484,13 @@ def _several(rows: Rows, cells: Rows, count: int) -> dict[int, list[int]]:
     }
 
 
-def _same(
-    rows: _Rows, keyed: Sequence[str], repeats: Mapping[int, list[int]]
-) -> Iterator[list[int]]:
+def _same(rows: _Rows, keyed: Sequence[str], own: Rows, cells: Coded[int]) -> Iterable[list[int]]:
     """Rows of one cell that nothing tells apart."""
-    if not keyed:
-        yield from repeats.values()
-        return
-    by = [[*rows.texts(name)] for name in keyed if name in rows.table.columns]
-    for same_cell in repeats.values() if by else ():
-        apart: dict[tuple[str, ...], list[int]] = {}
-        for row in same_cell:
-            apart.setdefault(tuple(texts[row] for texts in by), []).append(row)
-        yield from (several for several in apart.values() if len(several) > 1)
+    by = [rows.texts(name)[own] for name in keyed if name in rows.table.columns]
+    if keyed and not by:
+        return ()
+    kinds, alike = np.unique(numbered([cells, *by]), return_inverse=True)
+    return _several(own, alike, len(kinds)).values()
 
 
 def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[int]]) -> Columns:
@@ -512,12 +507,12 @@ def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[in
         note = f"mean of {len(own)} repeats"
         if len(own) < len(given):
             note += f"; {len(given) - len(own)} more without a value"
-        counted = [trials[row] for row in own]
+        counted, values = [trials[row] for row in own], [units[row] for row in own]
         new[cell] = _Mean(
-            *_mean([units[row] for row in own], most, max([places[row] for row in own])),
+            *_mean(values, most, max([places[row] for row in own])),
             UNKNOWN if UNKNOWN in counted else sum(counted),
-            min(own, key=units.__getitem__) if len(own) > 1 else -1,
-            max(own, key=units.__getitem__) if len(own) > 1 else -1,
+            own[values.index(min(values))] if len(own) > 1 else -1,
+            own[values.index(max(values))] if len(own) > 1 else -1,
             len(own),
             note,
             OK if disputed.isdisjoint(given) else DISPUTED,

@@ -228,11 +228,9 @@ class Decimals:
         """The rows of all columns."""
         odd = None
         if any(column.odd is not None for column in columns):
-            every = [
-                np.empty(len(column), object) if column.odd is None else column.odd
-                for column in columns
-            ]
-            odd = np.concatenate(every)
+            gaps = (np.empty(len(column), object) for column in columns)
+            each = zip(columns, gaps, strict=True)
+            odd = np.concatenate([gap if of.odd is None else of.odd for of, gap in each])
         floats = concatenated([column.floats for column in columns])
         return cls(floats, concatenated([column.places for column in columns]), odd)
 
@@ -302,18 +300,14 @@ class Numerals:
             self.floats.append(value if plain else math.nan)
             self.places.append(_places(text) if plain else ODD)
 
+    def __getitem__(self, rows: NDArray[np.intp]) -> Coded[str]:
+        """The texts of some rows as codes."""
+        pairs = ((row, (self.places[row], self.floats[row])) for row in rows.tolist())
+        return Coded.of(_print(pair) if pair[0] >= 0 else self.odd[row] for row, pair in pairs)
+
     def as_coded(self) -> Coded[str]:
         """The texts as codes."""
         return Coded.of(self)
-
-    def numbers(self, number_of: Callable[[str], Decimal | None]) -> Decimals:
-        """The numbers.
-
-        Args:
-            number_of: The number of an odd text; None where it is none.
-        """
-        column = Decimals(np.array(self.floats), np.array(self.places))
-        return column.replaced([*self.odd], [*map(number_of, self.odd.values())])
 
     def are(self, wanted: Callable[[str], object]) -> Bools:
         """For each row whether its text is odd, and wanted."""
@@ -326,6 +320,7 @@ def numbers_of(
     column: Coded[str] | Numerals, number_of: Callable[[str], Decimal | None]
 ) -> Decimals:
     """The numbers of a column of texts; `number_of` gives None for a text that is none."""
-    if isinstance(column, Numerals):
-        return column.numbers(number_of)
-    return Decimals.coded(column.map(number_of))
+    if isinstance(column, Coded):
+        return Decimals.coded(column.map(number_of))
+    plain = Decimals(np.array(column.floats), np.array(column.places))
+    return plain.replaced([*column.odd], [*map(number_of, column.odd.values())])

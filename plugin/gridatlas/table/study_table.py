@@ -169,6 +169,7 @@ class Columns:
     @classmethod
     def joined(cls, parts: Sequence[Columns]) -> Columns:
         """The cells of all parts, one at least."""
+        parts = [part for part in parts if len(part)] or parts
         return cls(*(_joined([getattr(part, name) for part in parts]) for name in COLUMNS))
 
     def at(self, rows: Rows) -> Columns:

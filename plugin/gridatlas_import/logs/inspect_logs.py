@@ -53,7 +53,7 @@ def inspect_table(files: Sequence[File]) -> RawTable:
     Raises:
         CannotImport: For logs that can't be read, or have no such score.
     """
-    metric = files[0].metric
+    metric = files[0].asked.metric
     logs, reported = _read(files)
     logs, again = _current(logs)
     reported += again

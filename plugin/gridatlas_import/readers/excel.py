@@ -40,7 +40,7 @@ def read(file: File) -> RawTable:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise MISSING from None
-    data, name, number = file.data, file.name, file.table
+    data, name, number = file.data, file.name, file.asked.table
     with importable(name):
         _check_sizes(data, name)
     try:

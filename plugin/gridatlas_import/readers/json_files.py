@@ -12,7 +12,7 @@ from gridatlas.model.problems import join_names
 from gridatlas_import.files import File
 from gridatlas_import.json_values import Number, is_rows_by_key, table_of
 from gridatlas_import.paths import guess_name, matched, path_columns, text_columns
-from gridatlas_import.rows import CannotImport, RawTable
+from gridatlas_import.rows import CannotImport, RawTable, unique_names
 
 ENDINGS = (".json",)
 Row = tuple[tuple[str, ...], Mapping[str, Any]]
@@ -21,7 +21,7 @@ Row = tuple[tuple[str, ...], Mapping[str, Any]]
 
 def read_all(files: Sequence[File]) -> RawTable | None:
     """A table of files with one object each; None where a file is no such object."""
-    pattern = files[0].pattern
+    pattern = files[0].asked.pattern
     names, trees = [file.name for file in files], [file.tree for file in files]
     if len(trees) < 2 and not pattern:
         return None
@@ -53,10 +53,15 @@ def read_all(files: Sequence[File]) -> RawTable | None:
 def read(file: File) -> RawTable:
     """A list of objects, an object that holds one, rows by their keys, or columns by theirs.
 
+    Lists below a list of names are rows, too.
+
     Raises:
         CannotImport: For anything else.
     """
     where, tree, name = "", file.tree, file.name
+    rows = tree if isinstance(tree, list) and all(isinstance(row, list) for row in tree) else []
+    if len({*map(len, rows)}) == 1 and {*map(type, rows[0])} == {str}:
+        tree = {"columns": tree[0], "data": tree[1:]}
     if isinstance(tree, Mapping):
         lists = {
             key: value
@@ -109,7 +114,8 @@ def _turned(tree: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]] | None:
         and isinstance(rows, list)
         and all(isinstance(r, list) for r in rows)
     ):
-        return [(at, dict(zip(map(str, names), row, strict=False))) for at, row in enumerate(rows)]
+        names = unique_names([*map(str, names)])[0]
+        return [(at, dict(zip(names, row, strict=False))) for at, row in enumerate(rows)]
     columns = [*tree.values()]
     if len(columns) < 2 or not all(isinstance(column, Mapping) and column for column in columns):
         return None

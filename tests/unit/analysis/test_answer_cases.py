@@ -457,6 +457,15 @@ def test_benchmarks_alike_by_name_count_once():
     assert design(study).y.shape[-1] == 3
 
 
+def test_cells_of_benchmarks_that_count_as_one_have_no_names():
+    values = np.random.default_rng(1).normal(50, 5, (3, 3, 4))
+    tasks = Factor("task", ("AIME24", "AIME25", "AMC23"), "block")
+    seeds = Factor("seed", ("1", "2", "3", "4"), "replicate")
+    page = design(prepare(table(values, {"x": number("x", range(3)), "t": tasks, "s": seeds})))
+    assert cells.names_of_best(page, ["x", "t"]) == ()
+    assert cells.names_of_best(page, ["x"])
+
+
 def test_a_block_that_is_the_mean_of_others_is_left_out():
     values = np.round(np.random.default_rng(1).normal(50, 5, (6, 4)), 1)
     values = np.concatenate([values, np.round(values[:, :3].mean(axis=1, keepdims=True), 1)], 1)

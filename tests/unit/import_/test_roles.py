@@ -223,6 +223,11 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             [at % 3, at // 3, 0.5 + at / 7] for at in range(6)]})},
         {"x": "lr", "y": "bs", "metric": "acc"},
     ),
+    "lists below a list of names": (
+        {"t.json": json.dumps([["model", "task", "acc"], *(
+            [m, t, 0.5 + at / 7] for at, (m, t) in enumerate(product("ab", "pqr")))])},
+        {"x": "model", "y": "task", "metric": "acc"},
+    ),
     "scores by model and task": (
         {"t.json": json.dumps({m: {t: 0.5 + at / 7 for at, t in enumerate(TASKS)}
                                for m in ("llama-7b", "qwen-7b")})},
@@ -320,6 +325,15 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
          "\\end{tabular}\n"},
         {"y": "Dataset", "columns": ["Tree", "Boost deep", "Boost flat"], "facets": []},
     ),
+    "of two results the one whose name says what is better": (
+        crossed({"model": MODELS, "topic": ("law", "art")}, "answer_rate", "hallucination_rate"),
+        {"metric": "hallucination_rate", "better": "lower"},
+    ),
+    "a heading further above that says what is better": (
+        {"t.md": "# CORL\n\n## Last Scores\n\n### Mazes\n\n| Task | BC | IQL | DT |\n|-|-|-|-|\n"
+         "| small | 36.1 | 42.2 | 18.0 |\n| large | 12.4 | 34.1 | 31.7 |\n"},
+        {"y": "Task", "better": "higher"},
+    ),
     "thousands beside numbers that have none": (
         {"t.md": "| model | task | rate |\n|-|-|-|\n| a | p | 686 |\n| a | q | 1,188 |\n"
          "| b | p | 1,566 |\n| b | q | 900 |\n"},
@@ -384,6 +398,21 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
                   for at in range(36)),
         "no two columns to be the axes",
     ),
+    "statistics of one model": (
+        crossed({"name": ("f1_score", "exact_match", "bleu_1", "bleu_4", "rouge_l", "perplexity",
+                          "num_bytes", "batch_size", "max_prob", "num_references"),
+                 "split": ("valid", "test")}, "mean"),
+        "only one factor varies, split",
+    ),
+    "benchmarks of one engine, whose deviations repeat": (
+        "name,model,median,mad\n"
+        + "".join(f"n{at},{'ab'[at % 2]},{value(at)},0.{at % 3}\n" for at in range(24)),
+        "no two columns to be the axes",
+    ),
+    "rows that two factors don't tell apart": (
+        "gpu,links,GB/s,units\na,4,90,12\na,8,61,6\nb,4,91,12\nb,2,740,64\nb,2,675,24\n",
+        "up to 2 rows per cell",
+    ),
     "numbers without labels": ("f1,f2,f3\n1,2,3\n4,5,6\n7,8,9\n10,11,12\n", "axes"),
 }  # fmt: skip
 
@@ -439,6 +468,7 @@ def test_programs_are_compared_on_what_stands_above_their_tables(tmp_path: Path)
 
 QUANTITIES = {
     "Date": "Date,Closing,Noon,Opening\n2004-01-05,17.4,18.4,17.1\n2004-01-06,16.7,17.6,16.1\n",
+    "K": "K,triton,cublas,hip\n128,686,645,900\n256,1188,1103,1500\n384,1566,1521,1500\n",
     "kept": "kept,resnet,vit,mixer\n1,70.1,79.9,60.2\n0.7,69.0,78.1,59.1\n0.5,61.5,70.2,50.7\n",
 }
 
