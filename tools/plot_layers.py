@@ -114,12 +114,12 @@ def profile_template() -> dict[str, Any]:
         alt.Chart(name="band")
         .mark_rect(aria=False, fill=INK, opacity=0.08)
         .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
-        alt.Chart(name="zero")
-        .mark_rule(aria=False, stroke=INK, opacity=0.5)
-        .encode(y=alt.Y("offset:Q", scale=scale)),
-        alt.Chart(name="least")
-        .mark_rule(aria=False, stroke=INK, strokeDash=[4, 3], opacity=0.7)
-        .encode(y=alt.Y("offset:Q", scale=scale)),
+        *(
+            alt.Chart(name=name)
+            .mark_rule(aria=False, stroke=INK, strokeDash=dash, opacity=opacity)
+            .encode(y=alt.Y("offset:Q", scale=scale))
+            for name, dash, opacity in (("zero", [1, 0], 0.5), ("least", [4, 3], 0.7))
+        ),
         # A gap where a level takes no part: nothing is drawn across it.
         alt.Chart(name="lines")
         .mark_line(aria=False, strokeWidth=2, invalid="break-paths-show-domains")

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.palette import SERIES
@@ -109,39 +109,31 @@ def is_drawable(text: str) -> bool:
     return text.isascii() or max(text) <= "\uffff"
 
 
-class Labels(NamedTuple):
-    """How the labels of levels stand below cells.
+def labels_below(
+    labels: Sequence[str], width: int, least: int = 1
+) -> tuple[dict[str, str], dict[str, Any], float]:
+    """How labels stand below cells of this width: level, in two lines, thinned, or upright.
 
-    Attributes:
-        texts: Each as drawn, in at most two lines, by the given one.
-        angle: In degrees; upright labels are read from below.
-        step: From one that is shown to the next.
-        height: In pixels.
+    Args:
+        least: Of how many labels one is shown, at most.
+
+    Returns:
+        Each as drawn, by the given one; what their axis says; their height in pixels.
     """
-
-    texts: dict[str, str]
-    angle: int
-    step: int
-    height: float
-
-    @property
-    def axis(self) -> dict[str, Any]:
-        """What an axis says of them."""
-        drawn = [*self.texts.values()]
-        shown = [drawn[at] for at in thinned(len(drawn), self.step)]
-        return {"labelAngle": self.angle} | ({"values": shown} if self.step > 1 else {})
+    drawn, longest = {label: label for label in labels}, max(map(len, labels)) * DIGIT
+    angle, step, height = 0, 1, float(LINE)
+    if longest > width - 2 and narrowest(labels) <= width:
+        drawn, height = {label: in_two_lines(label) for label in labels}, 2 * LINE
+    elif longest > width - 2 and width < UPRIGHT and longest <= LEVEL_UP_TO:
+        step = round_step((longest + 8) / width)
+    elif longest > width - 2:
+        angle, step, height = -90, round_step(UPRIGHT / width), min(LABEL_LIMIT, longest)
+    return drawn, {"labelAngle": angle, **shown(list(drawn.values()), max(step, least))}, height
 
 
-def labels_below(labels: Sequence[str], width: int) -> Labels:
-    """How labels stand below cells of this width."""
-    whole, longest = {label: label for label in labels}, max(map(len, labels)) * DIGIT
-    if longest <= width - 2:
-        return Labels(whole, 0, 1, LINE)
-    if narrowest(labels) <= width:
-        return Labels({label: in_two_lines(label) for label in labels}, 0, 1, 2 * LINE)
-    if width < UPRIGHT and longest <= LEVEL_UP_TO:
-        return Labels(whole, 0, round_step((longest + 8) / width), LINE)
-    return Labels(whole, -90, round_step(UPRIGHT / width), min(LABEL_LIMIT, longest))
+def shown(labels: Sequence[str], step: int) -> dict[str, Any]:
+    """What an axis says of which labels are shown; nothing where all are."""
+    return {"values": [labels[at] for at in thinned(len(labels), step)]} if step > 1 else {}
 
 
 def narrowest(labels: Iterable[str]) -> int:

@@ -32,7 +32,6 @@ from gridatlas.charts.plotting import (
     LINE,
     PLOT_WIDTH,
     TITLE_LIMIT,
-    Labels,
     chart_of,
     drawable_labels,
     drawable_text,
@@ -40,6 +39,7 @@ from gridatlas.charts.plotting import (
     labels_below,
     narrowest,
     round_step,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
     whole = heatmap.size == "whole"
     # A grid without numbers is scaled to a phone, of which its labels must stay legible.
     label = SCALED if heatmap.size in ("large", "panel") and not heatmap.printed else LABEL
-    below = labels_below(heatmap.x_labels, width * LABEL // label)
+    x_labels = heatmap.x_labels
+    drawn, below, _ = labels_below(x_labels, width * LABEL // label, _few(heatmap, x_labels))
     axes = None if heatmap.size == "thumbnail" else _axes(heatmap, below, height)
     return {
         "$schema": chart_of("line")["$schema"],
@@ -111,9 +112,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
         "width": width * nx,
         "height": height * ny,
         "data": {
-            "values": [
-                {**row_of(heatmap, mark), "x": below.texts[mark.x]} for mark in heatmap.marks
-            ]
+            "values": [{**row_of(heatmap, mark), "x": drawn[mark.x]} for mark in heatmap.marks]
         },
         "encoding": {
             axis: {
@@ -125,7 +124,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
                 "scale": {"domain": list(labels), "paddingInner": 0, "paddingOuter": 0},
             }
             for axis, title, labels in (
-                ("x", heatmap.x_title, below.texts.values()),
+                ("x", heatmap.x_title, drawn.values()),
                 ("y", heatmap.y_title, heatmap.y_labels),
             )
         },
@@ -147,18 +146,18 @@ def _title(heatmap: Heatmap) -> dict[str, Any]:
     }
 
 
-def _axes(heatmap: Heatmap, below: Labels, height: int) -> dict[str, dict[str, Any]]:
+def _axes(heatmap: Heatmap, below: Mapping[str, Any], height: int) -> dict[str, dict[str, Any]]:
     """Both axes, with labels thinned so that none overlap."""
-    shared = {"ticks": False, "domain": False, "aria": False, "labelLimit": LABEL_LIMIT,
-              "labelPadding": 6}  # fmt: skip
+    shared: dict[str, Any] = dict.fromkeys(("ticks", "domain", "aria"), False)
+    shared |= {"labelLimit": LABEL_LIMIT, "labelPadding": 6}
     # Counted from the first level on, so that numbers are round where the levels are.
     from_first = heatmap.y_labels[::-1] if heatmap.upwards else heatmap.y_labels
-    beside = Labels({label: label for label in from_first}, 0, round_step(LINE / height), LINE)
-    found = {}
-    for axis, labels in (("x", below), ("y", beside)):
-        few = 1 if heatmap.printed else round_step(len(labels.texts) / MOST_TICKS)
-        found[axis] = shared | labels._replace(step=max(labels.step, few)).axis
-    return found
+    every = max(round_step(LINE / height), _few(heatmap, from_first))
+    return {"x": {**shared, **below}, "y": shared | shown(from_first, every)}
+
+
+def _few(heatmap: Heatmap, labels: Sequence[str]) -> int:
+    return 1 if heatmap.printed else round_step(len(labels) / MOST_TICKS)
 
 
 # --- sizes ----------------------------------------------------------------------------------------
@@ -556,7 +555,7 @@ def key_texts(heatmaps: Sequence[Heatmap]) -> dict[MarkKind, str]:
 
 def _legend(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | None]:
     """The strip of colours with its ends, and a key of the marks, below the cells."""
-    labels = labels_below(heatmap.x_labels, width).height
+    labels = labels_below(heatmap.x_labels, width)[2]
     top = height * len(heatmap.y_labels) + labels + 42
     wide, high = STRIP
     fills = colours(heatmap.scale.palette)

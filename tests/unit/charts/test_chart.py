@@ -343,8 +343,8 @@ def test_labels_are_thinned_but_for_the_first_and_the_last(
 def test_labels_are_broken_before_they_are_turned(
     labels: list[str], width: int, texts: list[str], angle: int
 ) -> None:
-    found = labels_below(labels, width)
-    assert (list(found.texts.values()), found.angle) == (texts, angle)
+    found, axis, _ = labels_below(labels, width)
+    assert (list(found.values()), axis["labelAngle"]) == (texts, angle)
 
 
 def test_cells_are_as_wide_as_their_labels_where_there_is_room(make_study: MakeStudy) -> None:

@@ -199,8 +199,8 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
     drawn = drawable_labels(point.x for point in chart.points)
     labels = list(drawn.values())
     width = max(ceil(PLOT_WIDTH / len(labels)), 2)
-    below = labels_below(labels, width)
-    drawn = {label: below.texts[text] for label, text in drawn.items()}
+    below, axis, _ = labels_below(labels, width)
+    drawn = {label: below[text] for label, text in drawn.items()}
     printed = len(labels) <= POINTS_UP_TO
     spec = chart_of("line", ("interval", "line", "points", *(["values"] if printed else [])))
     spec |= {
@@ -223,7 +223,7 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
         "title": drawable_text(chart.x_title, TITLE_LIMIT),
         "scale": {"domain": [*drawn.values()]},
     }
-    x["axis"] |= below.axis
+    x["axis"] |= axis
     low, high = chart.domain
     top = high + (high - low) / 10 if printed else high  # room for the values above the points
     for layer in spec["layer"]:

@@ -337,8 +337,8 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
     levels = list(drawn.values())
     step = max(STEP, label_width(levels) + 4)
     width = min(max(step * len(levels), NARROWEST), WIDEST)
-    below = labels_below(levels, width // len(levels))
-    levels = list(below.texts.values())
+    below, axis, _ = labels_below(levels, width // len(levels))
+    levels = list(below.values())
     named = [line for line in profile.lines if line.name]
     height = max(HEIGHT, NAME * len(named))
     spec |= {"description": profile.description, "width": width, "height": height}
@@ -365,7 +365,7 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
             x = encoding["x"]
             x |= {"title": drawable_text(profile.x_title, TITLE_LIMIT)}
             x["scale"] = x["scale"] | {"domain": levels}
-            x["axis"] |= below.axis
+            x["axis"] |= axis
         if layer["name"] in ("band", "zero", "least", "lines", "points"):
             encoding["y"]["title"] = drawable_text(profile.y_title, TITLE_LIMIT)
             encoding["y"]["scale"]["domain"] = list(profile.domain)
