@@ -339,7 +339,30 @@ def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
     )  # fmt: skip
     [profile] = Profile.of(assessment, tuple(assessment.results.grids.values()))
     assert profile.levels == ("1", "2", "8", "16")
-    assert profile.lines[0].means == (1, 2, 8, 16)
+    assert profile.lines[0].means == pytest.approx((1, 2, 8, 16))
+
+
+def test_only_levels_with_an_order_are_joined(assess: Assess) -> None:
+    prompts = ("plain", "polite", "long")
+    assessment = assess(
+        {"prompt": prompts, "depth": ("1", "2")}, lambda prompt, depth: len(prompt) + int(depth),
+        x="prompt",
+    )  # fmt: skip
+    prompt, depth = Profile.of(assessment, tuple(assessment.results.grids.values()))
+    assert (prompt.levels, prompt.joined, depth.joined) == (prompts, False, True)
+    layers = [{of["name"] for of in each.specification()["layer"]} for each in (prompt, depth)]
+    assert [("lines" in of, "points" in of) for of in layers] == [(False, True), (True, True)]
+
+
+def test_where_ratios_are_compared_means_are_geometric(assess: Assess) -> None:
+    assessment = assess(
+        {"rate": ("1", "2"), "depth": ("1", "2")},
+        lambda rate, depth: 2 ** (2 * int(rate) + int(depth)), **LATENCY,
+    )  # fmt: skip
+    assert assessment.log
+    rate, depth = Profile.of(assessment, tuple(assessment.results.grids.values()))
+    assert rate.lines[0].means == pytest.approx((2**3.5, 2**5.5))
+    assert depth.lines[0].mean == pytest.approx(2**4.5)
 
 
 def test_outcomes_by_item_have_intervals_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import gt
-from statistics import median
+from statistics import fmean, geometric_mean, median
 from typing import Any, Literal
 
 from gridatlas.assessment.assessment import Assessment
@@ -27,7 +27,7 @@ from gridatlas.charts.plotting import (
     padded,
     series_looks,
 )
-from gridatlas.charts.tables import Tables, tables_of
+from gridatlas.charts.tables import Tables, is_ordered, tables_of
 from gridatlas.model.format import (
     MINUS,
     difference_unit,
@@ -52,7 +52,8 @@ class ProfileLine:
 
     Attributes:
         name: The benchmark; empty where there is one line.
-        mean: Of all of its cells that count, in the metric's unit.
+        mean: Of all of its cells that count, in the metric's unit; where ratios are compared the
+            geometric one, as of the levels.
         means: By level, over the same cells of the other axis; None where a level takes no part.
     """
 
@@ -81,6 +82,7 @@ class Profile(Plot):
         band: Half the width of the typical 95 % interval of a point; None where none is known.
         scope: What that interval holds for.
         domain: The values at both ends, shared by the profiles of a page.
+        joined: Whether lines join the points: only of levels with an order.
         least: What would probably have been found between two means, in the metric's unit; None
             where an effect is shown, or no power is known.
         other: Name of the other axis within a sentence.
@@ -104,6 +106,7 @@ class Profile(Plot):
     scope: Scope
     domain: tuple[float, float]
     decimals: int
+    joined: bool = True
     least: float | None = None
     other: str = ""
     rows: int = 0
@@ -242,7 +245,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
         return None
     names = tables.names if len(tables.grids) > 1 else ("",)
     lines = [
-        _line(grid, axis, levels, rows, name)
+        _line(grid, axis, levels, rows, name, log=tables.assessment.log)
         for grid, name in zip(tables.grids, names, strict=True)
     ]
     if all(offset == 0 for line in lines for offset in line.offsets):
@@ -267,6 +270,7 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
         scope=scope,
         domain=(-1.0, 1.0),
         decimals=mean_decimals(study),
+        joined=is_ordered(study, factor),
         least=dict(answer.least).get(factor.id) if answer else None,
         other=inline(other.label),
         rows=len(rows),
@@ -282,13 +286,14 @@ def _value(grid: Grid, axis: str, level: Level, row: Level) -> float | None:
 
 
 def _line(
-    grid: Grid, axis: str, levels: Sequence[Level], rows: Sequence[Level], name: str
+    grid: Grid, axis: str, levels: Sequence[Level], rows: Sequence[Level], name: str, *, log: bool
 ) -> ProfileLine:
+    mean_of = geometric_mean if log else fmean
     means = []
     for level in levels:
         values = [value for row in rows if (value := _value(grid, axis, level, row)) is not None]
-        means.append(sum(values) / len(values))
-    return ProfileLine(name, sum(means) / len(means), tuple(means))
+        means.append(mean_of(values))
+    return ProfileLine(name, mean_of(means), tuple(means))
 
 
 def _band(tables: Tables, axis: Literal["x", "y"]) -> tuple[float | None, Scope]:
@@ -354,7 +359,7 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
         look = {"line": place, **looks[place]}
         for level, label, offset in zip(levels, profile.levels, line.offsets, strict=True):
             point = look | {"level": level, "offset": offset}
-            data["lines"].append(point)
+            data["lines"] += [point] if profile.joined else []
             name = f"{line.name}, {label}" if line.name else label
             data["points"].append(point | {"label": name})
     data |= _names(profile, looks, width, height)
