@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import site_builds
+from amount import amount
 from hostile import EXTENSIONS, FEATURES
 from naughty import Naughty
 from once import once
@@ -195,9 +196,10 @@ def written_zensical(base: Path) -> Build:
 
 
 WRITTEN = {"mkdocs": written_mkdocs, "zensical": written_zensical}
-BUILDS = {
+_BUILDS = {
     "first-strict": first_strict,
-    "first-lax": first_lax,
     "last-strict": last_strict,
     "last-lax": last_lax,
+    "first-lax": first_lax,
 }
+BUILDS = dict(list(_BUILDS.items())[: amount(3, 4)])
