@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
+from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.limits import check_json
 from gridatlas.model.problems import quote
 from gridatlas_import.rows import CannotImport, RawTable, Reported, importable, unique_names
@@ -50,6 +51,18 @@ def parse_json(text: str, name: str, line: int = 0) -> Any:
         raise CannotImport(
             f"{name}: values nested too deeply", "a list of objects", "flatten the file"
         ) from None
+
+
+def parse_settings(text: str, name: str) -> Any:
+    """A value of YAML.
+
+    Raises:
+        CannotImport: For text that isn't YAML.
+    """
+    tree, _, problems = parse_yaml(text, name)
+    if problems:
+        raise CannotImport(f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix)
+    return tree
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,9 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from gridatlas.data.yaml import parse_yaml
-from gridatlas_import.json_values import as_text, flat, parse_json
-from gridatlas_import.rows import CannotImport
+from gridatlas_import.json_values import as_text, flat, parse_json, parse_settings
 from gridatlas_import.vocabulary import CONFIG_FILES, RESULT_FILES
 
 RESULT_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
@@ -72,14 +70,7 @@ def settings_of(run: RunFolder, text: str, name: str) -> dict[str, str]:
     Raises:
         CannotImport: For a file that can't be read.
     """
-    if run.config.suffix == ".json":
-        tree: Any = parse_json(text, name)
-    else:
-        tree, _, problems = parse_yaml(text, name)
-        if problems:
-            raise CannotImport(
-                f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix
-            )
+    tree: Any = (parse_json if run.config.suffix == ".json" else parse_settings)(text, name)
     if isinstance(tree, Sequence) and not isinstance(tree, str):  # `key=value` of Hydra's overrides
         pairs = (str(part).partition("=") for part in tree)
         tree = {key.lstrip("+~"): value for key, equals, value in pairs if equals}

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gridatlas.data.yaml import parse_yaml
 from gridatlas_import.files import File
-from gridatlas_import.json_values import Number, table_of
+from gridatlas_import.json_values import Number, parse_settings, table_of
 from gridatlas_import.rows import CannotImport, RawTable, Reported
 
 ENDINGS = ()
@@ -27,10 +26,10 @@ def read_folder(folder: File) -> RawTable | None:
     reported = []
     for path in files:
         name = path.relative_to(root).as_posix()
-        tree, _, problems = parse_yaml(folder.text_of(path, name), name)
-        if problems or not isinstance(tree, list):
-            found = problems[0].found if problems else "no list of entries"
-            raise CannotImport(f"{name}: {found}", "a list of results", "write the file again")
+        tree = parse_settings(folder.text_of(path, name), name)
+        if not isinstance(tree, list):
+            found = f"{name}: no list of entries"
+            raise CannotImport(found, "a list of results", "write the file again")
         model = path.parent.parent.relative_to(root).as_posix()
         model = root.resolve().name if model == "." else model
         for at, entry in enumerate(tree):

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gridatlas.data.yaml import parse_yaml
 from gridatlas.model.problems import quote
 from gridatlas_import.files import File
-from gridatlas_import.json_values import flat, parse_json, table_of
+from gridatlas_import.json_values import flat, parse_json, parse_settings, table_of
 from gridatlas_import.rows import CannotImport, LogFiles, RawTable, Reported
 
 Read = Callable[[Path, str], str]
@@ -130,9 +129,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
 
 
 def _yaml(path: Path, name: str, read: Read) -> Mapping[str, Any]:
-    tree, _, problems = parse_yaml(read(path, name), name)
-    if problems:
-        raise CannotImport(f"{name}: {problems[0].found}", problems[0].expected, problems[0].fix)
+    tree = parse_settings(read(path, name), name)
     return tree if isinstance(tree, Mapping) else {}
 
 
