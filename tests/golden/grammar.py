@@ -95,8 +95,9 @@ def _of_picture(picture: Tag, path: str, grades: Mapping[str, str]) -> Iterator[
         if keys != drawn:
             yield f"the legend has {sorted(keys)}, the drawings {sorted(drawn)}"
     opacities = picture.select(f'[fill-opacity="{FADED}"]')
-    # Where every cell is beyond chance, that is a sentence; small cells have no labels.
-    everywhere = small and re.search(r"Each of the \d+ cells is beyond chance", text)
+    # Where every cell is beyond chance, that is a sentence; thumbnails have no bold numbers.
+    bold = small or picture.select(".bold_marks")
+    everywhere = bold and re.search(r"Each of the \d+ cells is beyond chance", text)
     marked = opacities or everywhere or ", beyond chance" in str(picture)
     if "chance" in text and not marked:
         yield f"speaks of chance without a test: {text}"
