@@ -367,7 +367,7 @@ def _row_texts(y: Any, width: int) -> list[Any]:
 def with_look(layers: Any) -> Any:
     """Layers with fonts and colours as all charts have them."""
     return (
-        layers.configure(background="transparent", font=FONT, lineBreak="\n")
+        layers.configure(background="transparent", font=FONT)
         .configure_view(stroke=None)
         .configure_title(color=INK)
         .configure_axis(

@@ -170,7 +170,7 @@ def test_grids_of_a_study_share_their_scale(folder: Path) -> None:
     for figure in (*alone, *_figures(folder, *both, "scale: shared")):
         assert re.fullmatch(
             r"Accuracy in %\. Faded: no difference here is shown to be beyond chance\. "
-            r"One of [\d.]+ points or more, between means, would probably have been\. "
+            r"A difference of [\d.]+ points or more between means would probably have been found\. "
             r"Across: learning rate\. Up: batch size\.",
             text_of(figure.figcaption),
         )

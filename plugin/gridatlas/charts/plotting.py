@@ -109,26 +109,32 @@ def is_drawable(text: str) -> bool:
     return text.isascii() or max(text) <= "\uffff"
 
 
-def labels_below(
-    labels: Sequence[str], width: int, least: int = 1
-) -> tuple[dict[str, str], dict[str, Any], float]:
+def labels_below(labels: Sequence[str], width: int, least: int = 1) -> tuple[dict[str, Any], float]:
     """How labels stand below cells of this width: level, in two lines, thinned, or upright.
 
     Args:
         least: Of how many labels one is shown, at most.
 
     Returns:
-        Each as drawn, by the given one; what their axis says; their height in pixels.
+        What their axis says, without their texts in an expression; their height in pixels.
     """
-    drawn, longest = {label: label for label in labels}, max(map(len, labels)) * DIGIT
-    angle, step, height = 0, 1, float(LINE)
+    longest = max(map(len, labels)) * DIGIT
+    angle, step, height, lines = 0, 1, float(LINE), {}
     if longest > width - 2 and narrowest(labels) <= width:
-        drawn, height = {label: in_two_lines(label) for label in labels}, 2 * LINE
+        height, lines = 2 * LINE, _in_two_lines(labels)
     elif longest > width - 2 and width < UPRIGHT and longest <= LEVEL_UP_TO:
         step = round_step((longest + 8) / width)
     elif longest > width - 2:
         angle, step, height = -90, round_step(UPRIGHT / width), min(LABEL_LIMIT, longest)
-    return drawn, {"labelAngle": angle, **shown(list(drawn.values()), max(step, least))}, height
+    return {"labelAngle": angle, **lines, **shown(labels, max(step, least))}, height
+
+
+def _in_two_lines(labels: Sequence[str]) -> dict[str, str]:
+    # Vega counts in halves of the characters beyond U+FFFF.
+    ends = [len(of[: break_of(of)].encode("utf-16-le")) // 2 for of in labels]
+    at = f"{ends}[round(datum.index * {len(ends) - 1})]"
+    parts = f"[trim(slice(datum.label, 0, {at})), slice(datum.label, {at})]"
+    return {"labelExpr": f"{at} ? {parts} : datum.label"}
 
 
 def shown(labels: Sequence[str], step: int) -> dict[str, Any]:
@@ -138,15 +144,14 @@ def shown(labels: Sequence[str], step: int) -> dict[str, Any]:
 
 def narrowest(labels: Iterable[str]) -> int:
     """The least width of cells below which labels fit in at most two lines."""
-    lines = (len(line) for label in labels for line in in_two_lines(label).split("\n"))
+    lines = (max(at := break_of(label), len(label) - at) for label in labels)
     return math.ceil(max(lines, default=0) * DIGIT) + 2
 
 
-def in_two_lines(label: str) -> str:
-    """A label broken where its longer line is shortest; whole where it can't be, as a number."""
+def break_of(label: str) -> int:
+    """Where the second line of a label begins, so that the longer one is shortest; 0 for none."""
     places = [] if _NUMBER.fullmatch(label) else [of.end() for of in _BREAK.finditer(label)]
-    at = min(places, key=lambda at: max(at, len(label) - at), default=0)
-    return f"{label[:at].rstrip()}\n{label[at:]}" if at else label
+    return min(places, key=lambda at: max(at, len(label) - at), default=0)
 
 
 _BREAK = re.compile(r"(?<=\w)[\s_/-]+(?=\w)")

@@ -87,8 +87,8 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
     whole = heatmap.size == "whole"
     # A grid without numbers is scaled to a phone, of which its labels must stay legible.
     label = SCALED if heatmap.size in ("large", "panel") and not heatmap.printed else LABEL
-    x_labels = heatmap.x_labels
-    drawn, below, _ = labels_below(x_labels, width * LABEL // label, _few(heatmap, x_labels))
+    few = _few(heatmap, heatmap.x_labels)
+    below, _ = labels_below(heatmap.x_labels, width * LABEL // label, few)
     axes = None if heatmap.size == "thumbnail" else _axes(heatmap, below, height)
     return {
         "$schema": chart_of("line")["$schema"],
@@ -96,7 +96,6 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
         "background": "transparent",
         "config": {
             "font": "sans-serif",
-            "lineBreak": "\n",
             "view": {"stroke": None},
             "axis": {
                 "labelColor": TEXT,
@@ -111,9 +110,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
         **(_title(heatmap) if whole else {}),
         "width": width * nx,
         "height": height * ny,
-        "data": {
-            "values": [{**row_of(heatmap, mark), "x": drawn[mark.x]} for mark in heatmap.marks]
-        },
+        "data": {"values": [row_of(heatmap, mark) for mark in heatmap.marks]},
         "encoding": {
             axis: {
                 "field": axis,
@@ -124,7 +121,7 @@ def specification(heatmap: Heatmap) -> dict[str, Any]:
                 "scale": {"domain": list(labels), "paddingInner": 0, "paddingOuter": 0},
             }
             for axis, title, labels in (
-                ("x", heatmap.x_title, drawn.values()),
+                ("x", heatmap.x_title, heatmap.x_labels),
                 ("y", heatmap.y_title, heatmap.y_labels),
             )
         },
@@ -485,9 +482,10 @@ def _words(heatmap: Heatmap, width: int, height: int) -> dict[str, Any] | None:
         if len(word) * LETTER + 2 <= across * width:
             middle = {"left": (i + across / 2) * width, "top": (j + down / 2) * height}
             rows.append(middle | {"text": word})
+    size = 10.5 if heatmap.printed else SCALED
     return _layer(
         "words",
-        {"type": "text", "aria": False, "fontSize": 10.5, "fill": TEXT},
+        {"type": "text", "aria": False, "fontSize": size, "fill": TEXT},
         _pixels() | {"text": {"field": "text", "type": "nominal"}},
         rows=rows,
     )
@@ -555,7 +553,7 @@ def key_texts(heatmaps: Sequence[Heatmap]) -> dict[MarkKind, str]:
 
 def _legend(heatmap: Heatmap, width: int, height: int) -> list[dict[str, Any] | None]:
     """The strip of colours with its ends, and a key of the marks, below the cells."""
-    labels = labels_below(heatmap.x_labels, width)[2]
+    _, labels = labels_below(heatmap.x_labels, width)
     top = height * len(heatmap.y_labels) + labels + 42
     wide, high = STRIP
     fills = colours(heatmap.scale.palette)

@@ -10,6 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+import vl_convert
+from bs4 import BeautifulSoup
 from builders import MakeStudy, table
 
 from gridatlas.charts.description import describe_difference, describe_grid
@@ -330,21 +332,37 @@ def test_labels_are_thinned_but_for_the_first_and_the_last(
 
 
 @pytest.mark.parametrize(
-    ("labels", "width", "texts", "angle"),
+    ("labels", "width", "lines", "angle"),
     [
-        (["plain", "polite"], 48, ["plain", "polite"], 0),
-        (["plain", "step by step"], 50, ["plain", "step\nby step"], 0),
-        (["r1-qwen", "r1-llama-8b"], 60, ["r1-\nqwen", "r1-\nllama-8b"], 0),
-        (["plain", "unbreakable"], 48, ["plain", "unbreakable"], -90),
-        (["-1.5", "2e-05"], 30, ["-1.5", "2e-05"], -90),  # no number is broken
-        (["a" * 9, "b"], 12, ["a" * 9, "b"], 0),  # thinned
+        (["plain", "polite"], 48, [["plain"], ["polite"]], 0),
+        (["plain", "step by step"], 50, [["plain"], ["step", "by step"]], 0),
+        (["r1-qwen", "r1-llama-8b"], 60, [["r1-", "qwen"], ["r1-", "llama-8b"]], 0),
+        (["a\U0001d49c mile", "low word"], 45, [["a\U0001d49c", "mile"], ["low", "word"]], 0),
+        (["plain", "unbreakable"], 48, [["plain"], ["unbreakable"]], -90),
+        (["-1.5", "2e-05"], 30, [["-1.5"], ["2e-05"]], -90),  # no number is broken
+        (["a" * 9, "b"], 12, [["a" * 9], ["b"]], 0),  # thinned
     ],
 )
 def test_labels_are_broken_before_they_are_turned(
-    labels: list[str], width: int, texts: list[str], angle: int
+    labels: list[str], width: int, lines: list[list[str]], angle: int
 ) -> None:
-    found, axis, _ = labels_below(labels, width)
-    assert (list(found.values()), axis["labelAngle"]) == (texts, angle)
+    axis, _ = labels_below(labels, width)
+    assert axis["labelAngle"] == angle
+    assert not any(label in axis.get("labelExpr", "") for label in labels)
+    scale = {"domain": labels, "type": "band"}
+    svg = vl_convert.vegalite_to_svg(
+        {
+            "data": {"values": [{"x": label} for label in labels]},
+            "width": width * len(labels),
+            "mark": "rect",
+            "encoding": {
+                "x": {"field": "x", "type": "nominal", "sort": None, "scale": scale, "axis": axis}
+            },
+        }
+    )
+    texts = BeautifulSoup(svg, "html.parser").select(".role-axis-label text")
+    found = [[line.text for line in text.select("tspan")] or [text.text] for text in texts]
+    assert found == lines
 
 
 def test_cells_are_as_wide_as_their_labels_where_there_is_room(make_study: MakeStudy) -> None:

@@ -199,8 +199,6 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
     drawn = drawable_labels(point.x for point in chart.points)
     labels = list(drawn.values())
     width = max(ceil(PLOT_WIDTH / len(labels)), 2)
-    below, axis, _ = labels_below(labels, width)
-    drawn = {label: below[text] for label, text in drawn.items()}
     printed = len(labels) <= POINTS_UP_TO
     spec = chart_of("line", ("interval", "line", "points", *(["values"] if printed else [])))
     spec |= {
@@ -221,9 +219,9 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
     x = spec["encoding"]["x"]
     x |= {
         "title": drawable_text(chart.x_title, TITLE_LIMIT),
-        "scale": {"domain": [*drawn.values()]},
+        "scale": {"domain": labels},
     }
-    x["axis"] |= axis
+    x["axis"] |= labels_below(labels, width)[0]
     low, high = chart.domain
     top = high + (high - low) / 10 if printed else high  # room for the values above the points
     for layer in spec["layer"]:

@@ -342,8 +342,7 @@ def profile_specification(profile: Profile) -> dict[str, Any]:
     levels = list(drawn.values())
     step = max(STEP, label_width(levels) + 4)
     width = min(max(step * len(levels), NARROWEST), WIDEST)
-    below, axis, _ = labels_below(levels, width // len(levels))
-    levels = list(below.values())
+    axis, _ = labels_below(levels, width // len(levels))
     named = [line for line in profile.lines if line.name]
     height = max(HEIGHT, NAME * len(named))
     spec |= {"description": profile.description, "width": width, "height": height}
