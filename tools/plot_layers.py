@@ -116,9 +116,9 @@ def profile_template() -> dict[str, Any]:
         .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
         *(
             alt.Chart(name=name)
-            .mark_rule(aria=False, stroke=INK, strokeDash=dash, opacity=opacity)
+            .mark_rule(aria=False, stroke=INK, opacity=0.5, **look)
             .encode(y=alt.Y("offset:Q", scale=scale))
-            for name, dash, opacity in (("zero", [1, 0], 0.5), ("least", [4, 3], 0.7))
+            for name, look in (("zero", {}), ("least", {"strokeDash": [4, 3]}))
         ),
         # A gap where a level takes no part: nothing is drawn across it.
         alt.Chart(name="lines")

@@ -106,7 +106,7 @@ def test_back_and_forward_return_to_the_page_and_the_place(visit: Visit, home: s
     at(page, f"{home}{MODEL}#{CELL}")
     page.go_forward()
     at(page, f"{home}studies/{DYNTS}/model/")
-    assert page.locator("figure.ga-figure > svg").count() == 15
+    assert page.locator("figure.ga-figure > svg").count() == 5
     assert page.evaluate("() => window.sameDocument") is True
     assert visit.messages == []
 

@@ -155,7 +155,11 @@ _ROLE = re.compile(
     r'(<path aria-label="[^"]*" role="graphics-symbol") aria-roledescription="[^"]*"'
 )
 _INVISIBLE = re.compile(r'<path(?: [\w-]+="[^"]*")* opacity="0"(?: [\w-]+="[^"]*")*/>')
-_UNSEEN = re.compile(r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>')
+_UNSEEN = re.compile(
+    r'<path class="(?:background|foreground)"[^>]* d="(?:M0,0h0v0h0Z)?"[^>]*/>'
+    # Beside the cells, no text is in the way of a pointer.
+    r'|(?<=class="mark-text role-axis-label") pointer-events="none"'
+)
 
 
 _SYMBOL = re.compile(r' aria-label="[^"]*" role="graphics-symbol"')

@@ -197,8 +197,7 @@ def columns(
     rows = _as_columns(rows)
     if compared and (found := _comparison(assessment, facet)):
         row = inked(assessment, [found], "compared", facet.id)
-        label = " | ".join(found.parts(sign_of(assessment.log)))
-        named = replace(row.figures[0], name=label)
+        named = replace(row.figures[0], name=" | ".join(found.parts(sign_of(assessment.log))))
         rows += _as_columns([replace(row, figures=(named,))])
     return tuple(rows)
 

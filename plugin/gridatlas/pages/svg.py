@@ -87,7 +87,11 @@ _OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')
 
 
 def with_own_ids(svg: str, seen: set[str]) -> str:
-    """Give a drawing's colour bar and clips other ids where the page has drawn the same before."""
+    """Give a drawing's colour bar and clips other ids where the page has drawn the same before.
+
+    Within HTML a drawing needs no namespace: a page has up to twenty.
+    """
+    svg = svg.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
     for taken in [own_id for own_id in _OWN.findall(svg) if own_id in seen]:
         number = next(n for n in range(2, len(seen) + 3) if f"{taken}-{n}" not in seen)
         svg = re.sub(rf"(?<=[\"#]){re.escape(taken)}(?=[\")])", f"{taken}-{number}", svg)
