@@ -18,6 +18,7 @@ _CIRCLE = re.compile(
 )
 _PLACED_TEXT = re.compile(
     r'(<text(?: (?!transform=)[\w-]+="[^"]*")*) transform="translate\((-?[\d.]+), ?(-?[\d.]+)\)"'
+    r"(?=[^>]*>(?!<tspan))"  # whose lines are placed from there
 )
 _PLACED_CIRCLE = re.compile(
     r'(<circle(?: (?!transform=)[\w-]+="[^"]*")*) transform="translate\((-?[\d.]+), ?(-?[\d.]+)\)"'

@@ -35,6 +35,10 @@ def test_what_changes_nothing_is_left_out_but_of_texts() -> None:
 
 TEXT = '<text text-anchor="middle" fill="#000" transform="translate({x},9)">{x}</text>'
 RULE = '<line transform="translate(5,5)" {end} stroke="#000" stroke-width="2"{more}/>'
+TWO_LINES = (
+    '<text fill="#000" transform="translate(9,9)"><tspan>a</tspan>'
+    '<tspan x="0" dy="12">b</tspan></text>'
+)
 DASHED = ' stroke-dasharray="5,3"'
 DOT = '<path fill="#f00"{more} d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,3,0"/>'
 
@@ -52,6 +56,11 @@ DOT = '<path fill="#f00"{more} d="M3,0A3,3,0,1,1,-3,0A3,3,0,1,1,3,0"/>'
             "mark-text names_marks",  # a turned text stays where it is
             '<text transform="translate(9,9) rotate(90)" fill="#000">a</text>',
             '><text transform="translate(9,9) rotate(90)" fill="#000">a</text>',
+        ),
+        (
+            "mark-text role-axis-label",  # lines are placed from where the text is
+            TWO_LINES,
+            f">{TWO_LINES}",
         ),
         (
             "mark-symbol dots_marks",  # most are told for all, and the other for itself
