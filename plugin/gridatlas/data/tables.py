@@ -78,6 +78,11 @@ class Table:
             return Coded.of(())
         return self.texts[self.columns.index(name)].as_coded()
 
+    def kinds(self, name: str) -> int:
+        """How many texts there are in a column."""
+        texts = self.texts[self.columns.index(name)] if name in self.columns else Coded.of(())
+        return texts.kinds if isinstance(texts, Numerals) else len(texts.kinds)
+
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The texts of each row, one per column."""
         return zip(*self.texts, strict=True)

@@ -113,7 +113,7 @@ def _check_numbers(source: StudySource, tables: Iterable[Table]) -> Problem | No
     """A factor of which a table has more levels than a limit allows."""
     fix = "name another factor"
     for table, factor_id in product(tables, factor_ids(source)):
-        number = len(table.column(factor_id).kinds)
+        number = table.kinds(factor_id)
         many = excess("levels", number, "levels", table.name, None, factor_id, fix)
         if many:
             return many

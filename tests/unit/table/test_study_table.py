@@ -70,6 +70,7 @@ def test_numbers_are_whole_multiples_of_the_last_decimal(numbers: list[Decimal |
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.text()))
 @example(["1.0", " 1.00 ", "", "nan", "inf", "1e400", "5.", "007", "1_0", "-0"])
+@example(["2.5", "2.5", "2.50", "-0.0", "0.0", "0", "x", "x"])
 def test_texts_that_are_nearly_all_numbers_come_back_to_the_letter(texts: list[str]) -> None:
     column = Numerals()
     for start in range(0, len(texts), 2):
@@ -77,6 +78,7 @@ def test_texts_that_are_nearly_all_numbers_come_back_to_the_letter(texts: list[s
     # What is plain stands as in the file, with no spaces; all else as it is cleaned.
     assert [*column] == [*map(str.strip, texts)]
     assert [*column.as_coded()] == [*column]
+    assert column.kinds == len({*column})
 
 
 GIVEN: dict[At, Cell] = {
