@@ -44,12 +44,12 @@ def assertions_named(answer: Answer | None) -> tuple[Assertion, ...]:
     if answer is None or not answer.asserts:
         return ()
     head = f" {answer.headline.casefold()} "
-    named = [
-        each
-        for each in answer.assertions
-        if each.grade in ("clear", "likely") and _is_named(each, head)
-    ]
-    return tuple(sorted(named, key=lambda each: head.find(each.levels[0].casefold())))
+
+    def place(of: Assertion) -> tuple[int, int]:
+        return head.rfind(of.levels[-1].casefold()), head.find(of.levels[0].casefold())
+
+    shown = (of for of in answer.assertions if of.grade in ("clear", "likely"))
+    return tuple(sorted((of for of in shown if _is_named(of, head)), key=place))
 
 
 def nearest_behind(answer: Answer | None) -> tuple[Assertion, ...]:

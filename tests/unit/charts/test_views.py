@@ -342,7 +342,7 @@ def test_the_comparison_beside_levels_is_what_the_headline_names_first(tmp_path:
     *_, compared = columns(assessment, facet, compared=True)
     assert compared.figures[0].name == "method − before"
     names = [figure.name for figure in thumbnails(assessment).figures]
-    assert sorted(names) == ["control − before", "method − before", "method − control"]
+    assert names == ["method − before", "control − before", "method − control"]
 
 
 LEADS = """format: 1
@@ -471,3 +471,13 @@ def test_two_heatmaps_stand_beside_each_other_on_a_phone_where_both_can_be_read(
     picture = own_environments()[1].get_template("picture.html.jinja")
     html = picture.render(row=multiples(assessment, grids, "k"), study=assessment.study)
     assert ("ga-paired" in html) is paired
+
+
+def test_labels_that_are_wider_than_values_take_the_whole_line_of_a_phone(tmp_path: Path) -> None:
+    picture = own_environments()[1].get_template("picture.html.jinja")
+    for at, (names, paired) in enumerate((("abcd", True), (["polite request", *"bcd"], False))):
+        rows = "".join(f"{x},1,{task},5,\n" for x in names for task in "ab")
+        assessment = study(tmp_path / str(at), rows)
+        row = multiples(assessment, tuple(assessment.results.grids.values()), "k")
+        html = picture.render(row=row, study=assessment.study)
+        assert ("ga-paired" in html) is paired

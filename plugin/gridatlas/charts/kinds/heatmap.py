@@ -17,7 +17,7 @@ from gridatlas.charts.kinds import ByVega, Expected, Picture, Specification
 from gridatlas.charts.marks import WORDS, CellMark, Segment
 from gridatlas.charts.palette import ColourScale
 from gridatlas.charts.panel_svg import panel_svg
-from gridatlas.charts.vegalite import drawable, specification
+from gridatlas.charts.vegalite import cell_size, drawable, specification
 from gridatlas.model.study import Study
 
 PRINTED_UP_TO = 24, 32
@@ -106,6 +106,11 @@ class Heatmap(Picture):
         columns, rows = PRINTED_UP_TO
         fits = len(self.x_labels) <= columns and len(self.y_labels) <= rows
         return self.block is None and fits and self.size != "thumbnail"
+
+    @property
+    def across(self) -> int:
+        """Pixels from its first cell's left edge to its last one's right."""
+        return cell_size(self)[0] * len(self.x_labels)
 
     @property
     def longest(self) -> int:

@@ -217,10 +217,7 @@ def line_specification(chart: LineChart) -> dict[str, Any]:
         ]
     }
     x = spec["encoding"]["x"]
-    x |= {
-        "title": drawable_text(chart.x_title, TITLE_LIMIT),
-        "scale": {"domain": labels},
-    }
+    x |= {"title": drawable_text(chart.x_title, TITLE_LIMIT), "scale": {"domain": labels}}
     x["axis"] |= labels_below(labels, width)[0]
     low, high = chart.domain
     top = high + (high - low) / 10 if printed else high  # room for the values above the points
