@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -434,13 +434,12 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
     file = rows.source.file
     problems = [problem for found in rows.problems.values() for problem in found]
     first_rows, every_row, of_cell = rows.rows_of_cells()
-    repeats = _several(every_row, of_cell, len(first_rows))
     keyed = repeat_columns(rows.source)
     same = _same(rows, keyed, every_row, Coded(of_cell, first_rows.tolist()))
     columns, lines = rows.measured[0], rows.table.lines
     cells = columns[first_rows]
     if keyed:
-        cells = _with_means(cells, columns, repeats)
+        cells = _with_means(cells, columns, every_row, of_cell)
     for first, *others in same:
         names = [name for name in (*file.facets, file.x, file.y) if name]
         where = ", ".join(f"{name} = {rows.keys[name][first]}" for name in names)
@@ -468,119 +467,103 @@ def _reading(rows: _Rows, entry: ReadingEntry, most: int) -> tuple[Reading, list
     measured = bool(with_value.any()) and bool(cells.run.are(bool)[with_value].all())
     document = rows.source.documents.get(entry.id)
     table, places = rows.table_of(first_rows, cells, most)
-    of_rows = rows.repeats(every_row, of_cell, places) if repeats and len(places) else None
+    several = len(every_row) > len(first_rows) and len(places)
+    of_rows = rows.repeats(every_row, of_cell, places) if several else None
     return Reading(entry.id, label, entry, table, outside, measured, document, of_rows), problems
 
 
-def _several(rows: Rows, cells: Rows, count: int) -> dict[int, list[int]]:
-    """All rows of the cells that have several, by the cell."""
-    several = np.bincount(cells, minlength=count)[cells] > 1
-    own, at = rows[several], cells[several]
-    by_cell = np.argsort(at, kind="stable")
-    ends = np.flatnonzero(np.diff(at[by_cell], append=-1)) + 1
-    groups = np.split(own[by_cell], ends[:-1]) if len(ends) else []
-    return {
-        int(at[by_cell[end - 1]]): group.tolist() for end, group in zip(ends, groups, strict=True)
-    }
-
-
-def _same(rows: _Rows, keyed: Sequence[str], own: Rows, cells: Coded[int]) -> Iterable[list[int]]:
+def _same(rows: _Rows, keyed: Sequence[str], own: Rows, cells: Coded[int]) -> list[list[int]]:
     """Rows of one cell that nothing tells apart."""
     by = [rows.texts(name)[own] for name in keyed if name in rows.table.columns]
     if keyed and not by:
-        return ()
-    kinds, alike = np.unique(numbered([cells, *by]), return_inverse=True)
-    return _several(own, alike, len(kinds)).values()
+        return []
+    _, alike = np.unique(numbered([cells, *by]), return_inverse=True)
+    several = np.bincount(alike)[alike] > 1
+    of = alike[several]
+    by_kind = np.argsort(of, kind="stable")
+    ends = np.flatnonzero(np.diff(of[by_kind])) + 1
+    return [group.tolist() for group in np.split(own[several][by_kind], ends) if len(group)]
 
 
-def _with_means(cells: Columns, rows: Columns, repeats: Mapping[int, Sequence[int]]) -> Columns:
+def _with_means(cells: Columns, columns: Columns, rows: Rows, of_cell: Rows) -> Columns:
     """The cells with the means of those that have several rows, and a value in one of these."""
-    units, most = rows.value.units() if repeats else ([], 0)
-    defined, trials = rows.value.defined.tolist(), rows.n.tolist()
-    disputed = {*np.flatnonzero(rows.state == DISPUTED).tolist()}
-    places = np.where(rows.value.places < NONE, most, rows.value.places).tolist()
-    new: dict[int, _Mean] = {}
-    for cell, given in tracked(repeats.items(), "cells with repeats", len(repeats)):
-        own = [row for row in given if defined[row]]
-        if not own:
-            continue
-        note = f"mean of {len(own)} repeats"
-        if len(own) < len(given):
-            note += f"; {len(given) - len(own)} more without a value"
-        counted, values = [trials[row] for row in own], [units[row] for row in own]
-        new[cell] = _Mean(
-            *_mean(values, most, max([places[row] for row in own])),
-            UNKNOWN if UNKNOWN in counted else sum(counted),
-            own[values.index(min(values))] if len(own) > 1 else -1,
-            own[values.index(max(values))] if len(own) > 1 else -1,
-            len(own),
-            note,
-            OK if disputed.isdisjoint(given) else DISPUTED,
-        )
-    if not new:
+    given = np.bincount(of_cell)
+    own = (given[of_cell] > 1) & columns.value.defined[rows]
+    by_cell = np.argsort(of_cell[own], kind="stable")
+    at, of = of_cell[own][by_cell], rows[own][by_cell]
+    if not len(of):
         return cells
-    at, means = [*new], [*new.values()]
-    notes = dict(zip(at, (mean.note for mean in means), strict=True))
-    single = [cell for cell, mean in new.items() if mean.repeats == 1]
-    several = {cell: mean for cell, mean in new.items() if mean.repeats > 1}
-    low, high = (
-        column.replaced(single, [None] * len(single)).replaced([*several], rows.value[end])
-        for column, end in (
-            (cells.low, [mean.low for mean in several.values()]),
-            (cells.high, [mean.high for mean in several.values()]),
-        )
+    starts = np.flatnonzero(np.diff(at, prepend=-1))
+    found, count = at[starts], np.diff(starts, append=len(at))
+    all_units, most = columns.value.units()
+    units = np.array(all_units, object)[of]
+    places = np.where(columns.value.places < NONE, np.int64(most), columns.value.places)[of]
+    sums = (
+        count.tolist(),
+        np.add.reduceat(units, starts).tolist(),
+        np.add.reduceat(units * units, starts).tolist(),
+        np.maximum.reduceat(places, starts).tolist(),
     )
+    each = tracked(zip(*sums, strict=True), "cells with repeats", len(starts))
+    means = [_mean(n, total, squares, at, most) for n, total, squares, at in each]
+    trials, left_out = columns.n[of], given[found] - count
+    unknown = np.logical_or.reduceat(trials == UNKNOWN, starts)
+    disputed = np.isin(found, of_cell[columns.state[rows] == DISPUTED])
+    several = np.flatnonzero(count > 1)
+    low, high = (
+        column.replaced(found[count == 1].tolist(), [None] * (len(count) - len(several))).replaced(
+            found[several].tolist(), columns.value[of[_first(units, starts, count, end)][several]]
+        )
+        for column, end in ((cells.low, np.minimum), (cells.high, np.maximum))
+    )
+    notes = [*cells.note]
+    for cell, number, without in zip(
+        found.tolist(), count.tolist(), left_out.tolist(), strict=True
+    ):
+        notes[cell] = f"mean of {number} repeats"
+        notes[cell] += f"; {without} more without a value" if without else ""
     return replace(
         cells,
-        value=cells.value.replaced(at, [mean.value for mean in means]),
-        state=_put(cells.state, at, [mean.state for mean in means]),
-        n=_put(cells.n, at, [mean.n for mean in means]),
-        successes=_put(cells.successes, at, UNKNOWN),
-        stderr=cells.stderr.replaced(at, [mean.stderr for mean in means]),
-        note=Coded.of(notes.get(cell, note) for cell, note in enumerate(cells.note)),
-        repeats=_put(cells.repeats, at, [mean.repeats for mean in means]),
+        value=cells.value.replaced(found.tolist(), [mean for mean, _ in means]),
+        state=_put(cells.state, found, np.where(disputed, DISPUTED, OK)),
+        n=_put(cells.n, found, np.where(unknown, UNKNOWN, np.add.reduceat(trials, starts))),
+        successes=_put(cells.successes, found, UNKNOWN),
+        stderr=cells.stderr.replaced(found.tolist(), [error for _, error in means]),
+        note=Coded.of(notes),
+        repeats=_put(cells.repeats, found, count),
         low=low,
         high=high,
-        spread=cells.spread.replaced(at, [None] * len(at)),
+        spread=cells.spread.replaced(found.tolist(), [None] * len(found)),
     )
 
 
-def _put(column: NDArray[Any], at: Sequence[int], numbers: Any) -> NDArray[Any]:
+def _first(units: NDArray[Any], starts: Rows, count: Rows, end: np.ufunc) -> Rows:
+    """Where each cell's lowest or highest value stands first."""
+    at = np.flatnonzero(units == np.repeat(end.reduceat(units, starts), count))
+    return at[np.searchsorted(at, starts)]
+
+
+def _put(column: NDArray[Any], at: Rows, numbers: Any) -> NDArray[Any]:
     found = column.copy()
-    found[[*at]] = numbers
+    found[at] = numbers
     return found
 
 
-class _Mean(NamedTuple):
-    """The mean of several rows; the attributes are those of `Columns`, but for rows.
-
-    Attributes:
-        low, high: The rows of the lowest and the highest value; −1 for a single one.
-    """
-
-    value: Decimal
-    stderr: Decimal | None
-    n: int
-    low: int
-    high: int
-    repeats: int
-    note: str
-    state: int
-
-
-def _mean(units: Sequence[int], most: int, places: int) -> tuple[Decimal, Decimal | None]:
+def _mean(
+    n: int, total: int, squares: int, places: int, most: int
+) -> tuple[Decimal, Decimal | None]:
     """The mean of values and its standard error, rounded once; None for that of one.
 
     Args:
-        units: The values as multiples of 10 to the power of −most.
+        total, squares: Sums of the values, and of their squares, as multiples of 10 to the power
+            of −most.
         places: The most decimals that one of them has.
     """
-    n, total = len(units), sum(units)
     mean = Decimal(total // 10 ** (most - places)).scaleb(-places) / n
     if n == 1:
         return mean, None
-    squares = (n * sum([unit * unit for unit in units]) - total * total) // 100 ** (most - places)
-    return mean, (Decimal(squares) / (n * n * (n - 1))).sqrt().scaleb(-places)
+    scatter = (n * squares - total * total) // 100 ** (most - places)
+    return mean, (Decimal(scatter) / (n * n * (n - 1))).sqrt().scaleb(-places)
 
 
 def _outside(rows: _Rows, reading: Reading, severity: Severity) -> list[Problem]:

@@ -160,16 +160,16 @@ class Decimals:
         Returns:
             The multiples by row, and the decimals that their unit has: the most of any number.
         """
-        most, places = self.most_places, np.maximum(self.places, 0)
-        largest = np.nanmax(np.abs(self.floats), initial=0)
-        if self.odd is not None or most >= len(_TENS) or largest * 10.0**most >= 2.0**62:
-            return [int(number.scaleb(most, _EXACT)) if number else 0 for number in self], most
-        floats, tens = np.nan_to_num(self.floats), _TENS[places]
-        product = floats * tens
-        own = np.rint(product)
+        most, places = self.most_places, np.clip(self.places, 0, len(_TENS) - 1)
+        tens, floats = _TENS[places], np.nan_to_num(self.floats)
+        plain = (self.places < len(_TENS)) & (self.places != ODD) & (abs(floats) < 2.0**62 / tens)
+        floats[~plain] = 0
+        own = np.rint(product := floats * tens)
         rest = np.rint(product - own + _lost(floats, tens, product))
-        own = own.astype(np.int64) + rest.astype(np.int64)
-        return (own * _TENS.astype(np.int64)[most - places]).tolist(), most
+        units = (own.astype(np.int64) + rest.astype(np.int64)).astype(object)
+        units *= np.array([10 ** max(most - at, 0) for at in range(len(_TENS))], object)[places]
+        units[~plain] = [int(it.scaleb(most, _EXACT)) if it else 0 for it in self[~plain]]
+        return units.tolist(), most
 
     def kinds(self) -> Coded[Decimal | None]:
         """The numbers as codes of the different ones; None has the code 0."""
