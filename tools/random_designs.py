@@ -19,8 +19,6 @@ from gridatlas.analysis.table import Factor, Metric, Table
 
 Random = np.random.Generator
 Floats = np.ndarray
-LARGEST = 12_000
-"""Values of a study."""
 WORDS = re.findall("...", "oakelmfirashyewbayfigboxmayryesalteagumivynutpearuesowtanurn")
 METRICS = [
     Metric("Accuracy", "%", "higher", None, None, 100.0),
@@ -58,7 +56,10 @@ def drawn(seed: tuple[int, ...], *, planted: bool) -> Drawn:
         factors["block"] = _names(random, "benchmark", int(random.integers(3, 13)), "block")
     axes = tuple(factors)
     shape = tuple(len(factor.levels) for factor in factors.values())
-    units = {"seed": int(random.integers(2, 11)), "repeat": int(random.integers(2, 6)),
+    whose = _whose(random, factors) if last == "seed" and random.random() < 0.4 else []
+    sides = int(np.prod([shape[at] for at in whose]))
+    most = 11 if sides == 1 else 6
+    units = {"seed": sides * int(random.integers(2, most)), "repeat": int(random.integers(2, 6)),
              "item": int(random.integers(5, 80))}.get(last, 1)  # fmt: skip
     truth = _effects(random, factors) if planted else np.zeros(shape)
     runs = last in ("", "seed") and bool(random.random() < 0.4)
@@ -70,11 +71,10 @@ def drawn(seed: tuple[int, ...], *, planted: bool) -> Drawn:
     here = truth + own
     share = random.choice([0.0, 0.0, 0.05, 0.2])
     lost = random.random(values.shape) < share
-    first = factors["f0"]
-    if last == "seed" and first.numbers is None and units >= 6 and random.random() < 0.4:
-        # Seeds of their own.
-        whose = np.arange(units) % len(first.levels)
-        lost |= (np.indices(values.shape)[0] != whose) & (len(first.levels) <= units / 3)
+    if whose:
+        places = np.indices(values.shape)
+        side = np.ravel_multi_index([*places[whose]], [shape[at] for at in whose])
+        lost |= places[-1] % sides != side
     if last == "counts":
         return _counts(random, factors, axes, truth, lost[..., 0])
     metric = METRICS[int(random.integers(len(METRICS)))]
@@ -125,6 +125,14 @@ def _varied(random: Random) -> dict[str, Factor]:
             factor = Factor(label, tuple(f"{number:g}" for number in numbers), role, numbers)
         factors[f"f{at}"] = factor
     return factors
+
+
+def _whose(random: Random, factors: Mapping[str, Factor]) -> list[int]:
+    """The places of factors whose levels have seeds of their own."""
+    count = min(len(factors), int(random.integers(1, 3)))
+    found = sorted(random.choice(len(factors), count, replace=False).tolist())
+    sizes = [len(factor.levels) for factor in factors.values()]
+    return found if np.prod([sizes[at] for at in found]) <= 24 else found[:1]
 
 
 def _of_levels(random: Random, factors: Mapping[str, Factor], names: list[str]) -> Floats:

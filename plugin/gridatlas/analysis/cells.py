@@ -29,7 +29,7 @@ from gridatlas.analysis.contrasts import (
     strata,
     weighted,
 )
-from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.design import Design, mean, own_units
 from gridatlas.analysis.table import Bools, Codes, Floats
 from gridatlas.statistics.distributions import chi_squared_tails
 
@@ -110,7 +110,7 @@ def names_of_best(design: Design, axes: Sequence[str]) -> tuple[tuple[str, ...],
     levels = [design.factor(name).levels for name in axes]
     if arrange(design, *axes).shape[-len(axes) :] != (*map(len, levels),):
         return ()  # blocks that are alike are one together
-    places = np.argwhere(may_be_best(design, *axes)).tolist()
+    places = np.argwhere(may_be_best(own_units(design, *axes), *axes)).tolist()
     return tuple(tuple(of[at] for of, at in zip(levels, place, strict=True)) for place in places)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.design import Design, mean, own_units, unshared
 from gridatlas.analysis.table import Bools, Codes, Floats
 from gridatlas.statistics.differences import fisher
 from gridatlas.statistics.distributions import beta_cdf, f_tail, t_cdf, t_quantile
@@ -239,12 +239,13 @@ def pairs(design: Design, name: str, chosen: Sequence[tuple[int, int]]) -> Tests
     fixed = fixed_levels(design, name)
     keep = ~(fixed[first] & fixed[second])
     first, second = first[keep], second[keep]
-    unshared = _unshared(design, d, first, second)
+    has: Bools = np.asarray(np.isfinite(d).any(axis=1))
+    apart = unshared(has.T)[first, second] & (design.unit == "replicate")
     parts = [
-        _welch(design, d, int(a), int(b))
-        for a, b in zip(first[unshared], second[unshared], strict=True)
+        _own_replicates(design, name, int(a), int(b))
+        for a, b in zip(first[apart], second[apart], strict=True)
     ]
-    first, second = first[~unshared], second[~unshared]
+    first, second = first[~apart], second[~apart]
     levels = np.isfinite(d).any(axis=(0, 1))
     gaps = not np.isfinite(d[:, :, levels]).all()
     whole = d[:, :, levels]
@@ -285,76 +286,36 @@ def is_binary(design: Design, d: Floats) -> bool:
     return bool(np.isin(finite, [0.0, design.study.scale]).all())
 
 
-def _unshared(design: Design, d: Floats, first: Codes, second: Codes) -> Bools:
-    """Pairs of which fewer than half of the runs have a partner of the same number."""
-    if design.unit != "replicate":
-        return np.zeros(len(first), bool)
-    has = np.isfinite(d).any(axis=1).astype(float)
-    both = has.T @ has
-    runs = has.sum(axis=0)
-    few: Bools = 2 * both[first, second] < 0.5 * (runs[first] + runs[second])
-    return few
-
-
 def own_replicates(design: Design) -> list[int]:
     """How many replicates each name has, if they aren't shared."""
     for name in design.varied:
         factor = design.factor(name)
         if design.unit == "replicate" and factor.role == "choice" and factor.numbers is None:
             d = arrange(design, name)
-            first, second = np.triu_indices(d.shape[2], 1)
-            if _unshared(design, d, first, second).all():
-                return [*map(int, np.isfinite(d).any(axis=1).sum(axis=0))]
+            has: Bools = np.asarray(np.isfinite(d).any(axis=1))
+            if unshared(has.T)[np.triu_indices(d.shape[2], 1)].all():
+                return [*map(int, has.sum(axis=0))]
     return []
 
 
-def _welch(design: Design, d: Floats, a: int, b: int) -> Tests:
-    """Replicates that aren't shared: Welch's t, with at most 2 (m − 1) degrees of freedom.
+def _own_replicates(design: Design, name: str, a: int, b: int) -> Tests:
+    """A pair of which each has replicates of its own: Welch's t, with at most 2 Σ (m − 1) df.
 
-    Where each is in some of the rows alone, as people who each have one diet are of one exercise,
-    variances and degrees of freedom add up over the rows that go together.
+    m is the smaller number of replicates: in each row of other factors that have their own, too.
     """
-    parts = []
-    for rows in _together(np.isfinite(d[:, :, [a, b]])):
-        sides = [d[:, rows, level] for level in (a, b)]
-        means = [side[np.isfinite(side).all(axis=1)].mean(axis=1) for side in sides]
-        if min(map(len, means)):
-            parts.append((len(rows), means))
-    if not parts:
+    two = np.take(design.y, [a, b], design.names.index(name))
+    inside = own_units(replace(design, y=two), name)
+    if not inside.by_cell:
         return nothing()
-    used = sum(rows for rows, _ in parts)
-    few = [min(map(len, means)) for _, means in parts]
-    estimate = np.array([
-        sum(rows / used * (first.mean() - second.mean()) for rows, (first, second) in parts)
-    ])  # fmt: skip
-    spare = sum(few) - len(few)
-    if min(few) < 2 or spare < 2:
-        none = Scatter(np.array([0.0]), np.array([0.0]), np.array([True]))
-        return judged(design, np.array([a]), np.array([b]), estimate, none, 1.0, used)
-    found = [
-        ((rows / used) ** 2 * max(float(side.var(ddof=1)), design.floor / rows) / len(side),
-         len(side) - 1)
-        for rows, means in parts
-        for side in means
-    ]  # fmt: skip
-    total = sum(variance for variance, _ in found)
-    df = total**2 / sum(variance**2 / of for variance, of in found) if total > 0 else 0.0
-    scatter = Scatter(np.array([total]), np.array([min(df, 2.0 * spare)]), np.array([spare < 4]))
-    # The floor is in the variances already.
-    bare = replace(design, floor=0.0)
-    return judged(bare, np.array([a]), np.array([b]), estimate, scatter, 1.0, used)
-
-
-def _together(finite: Bools) -> list[Codes]:
-    """The rows that both sides have, (unit, row, side), apart where no unit is in two of them."""
-    rows = np.flatnonzero(finite.any(axis=0).all(axis=-1))
-    here = finite[:, rows].any(axis=2)
-    group, before = np.arange(len(rows)), np.zeros(0, np.intp)
-    while not np.array_equal(group, before):
-        before = group
-        of_unit = np.where(here, group, len(rows)).min(axis=1, initial=len(rows))
-        group = np.where(here, of_unit[:, None], len(rows)).min(axis=0, initial=len(rows))
-    return [rows[group == at] for at in np.unique(group)]
+    columns = arrange_cells(inside, name)
+    found = cell_pairs(inside, columns, np.array([0]), np.array([1]))
+    few = columns[2].min(axis=1)
+    spare = float(np.maximum(few - 1, 0).sum())
+    df = np.minimum(found.df, 2 * spare) if spare >= 2 and few[few > 0].min() > 1 else 0 * found.df
+    return replace(
+        found, first=np.array([a]), second=np.array([b]), df=df,
+        p=pvalues(found.estimate, found.error, df), capped=np.array([spare < 4]),
+    )  # fmt: skip
 
 
 def _own_pairs(

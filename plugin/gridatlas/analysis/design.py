@@ -493,6 +493,53 @@ def design(study: Study, fixed: Mapping[str, int] | None = None) -> Design:
     return result
 
 
+def unshared(has: Bools) -> Bools:
+    """Pairs of levels of which fewer than half of the replicates have a partner of the same number.
+
+    Args:
+        has: (level, replicate).
+    """
+    both, runs = has.astype(float) @ has.T, has.sum(axis=1)
+    few: Bools = 2 * both < 0.5 * (runs[:, None] + runs)
+    return few
+
+
+def own_units(page: Design, *names: str) -> Design:
+    """The design of factors of which each level has replicates of its own, as people have one diet.
+
+    Those of a place repeat it, each by its mean over what all of them went through. It is the
+    page's own design where levels share replicates, or fewer than half went through all.
+    """
+    finite, last = np.isfinite(page.y), page.y.ndim - 1
+    apart = []
+    for at in range(last if page.unit == "replicate" else 0):
+        has: Bools = np.asarray(finite.any(axis=tuple({*range(last)} - {at})))
+        few = unshared(has[np.asarray(has.any(axis=1))])
+        apart += [at] if len(few) > 1 and (few | np.eye(len(few), dtype=bool)).all() else []
+    if not apart or not {*names} <= {page.names[at] for at in apart}:
+        return page
+    own = tuple(page.names[at] for at in apart)
+    y = np.moveaxis(page.y, apart, range(len(apart)))
+    y = y.reshape(*y.shape[: len(apart)], -1, y.shape[-1])
+    has = np.asarray(np.isfinite(y).any(axis=-1))
+    through = np.asarray(has[np.asarray(has.any(axis=-1))].all(axis=0))
+    y = y[..., through, :].mean(axis=-2)
+    n = np.isfinite(y).sum(axis=-1).astype(float)
+    spare = np.maximum(n - 1, 0)
+    if not through.any() or 2 * n.sum() < y.shape[-1] or not spare.any():
+        return page
+    others = tuple(at for at, name in enumerate(own) if name != names[0])
+    left = spare.sum(axis=others)[n.any(axis=others)]
+    means = mean(y, -1)
+    rest = np.nansum((y - means[..., None]) ** 2, axis=-1)
+    within = np.where(n > 1, rest / np.maximum(spare, 1), rest.sum() / spare.sum())
+    return replace(
+        page, names=own, y=means[..., None], within=within, n=n, unit="repeats", own_only=False,
+        capped=bool(left.min() < 4),
+        floor=page.floor / through.sum(),
+    )  # fmt: skip
+
+
 def _unit(
     study: Study, names: Sequence[str], y: Floats, varied: Mapping[str, str | None]
 ) -> tuple[Unit, str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gridatlas.analysis import cells, contrasts
 from gridatlas.analysis.contrasts import Tests
-from gridatlas.analysis.design import Design, Study, design, mean
+from gridatlas.analysis.design import Design, Study, design, mean, own_units
 from gridatlas.analysis.table import Codes, Factor, Floats
 
 Kind = Literal["tuned", "names", "by block", "axis", "interaction", "cell", "condition"]
@@ -108,17 +108,20 @@ def ask(page: Design) -> list[Question]:
         asked += _question("names", name, "", page, contrasts.pairs(page, name, chosen))
     asked += [question for name in names for question in _by_block(page, name)]
     for name in numbers:
-        asked += _question("axis", name, "", page, contrasts.levels(page, name))
+        own = own_units(page, name)
+        asked += _question("axis", name, "", own, contrasts.levels(own, name))
     few = [name for name in conditions if len(present_levels(page, name)) <= 5]
     for name in names:
         asked += _interactions(page, name, [*numbers, *few])
     axes = numbers[:2]
     # Of several names each one's page asks: a setting's mean over them is what nobody runs.
     if len(axes) == 2 and not names:
-        asked += _question("cell", axes[0], axes[1], page, cells.cell(page, *axes))
+        own = own_units(page, *axes)
+        asked += _question("cell", axes[0], axes[1], own, cells.cell(own, *axes))
     if not asked:
         for name in conditions:
-            asked += _question("condition", name, "", page, _condition(page, name))
+            own = own_units(page, name)
+            asked += _question("condition", name, "", own, _condition(own, name))
     return asked
 
 
@@ -136,7 +139,8 @@ def _interactions(page: Design, name: str, others: Sequence[str]) -> list[Questi
     """How the effects of others depend on a name: a p each, without an estimate."""
     if not others:
         return []
-    p = np.array([cells.interaction(page, name, other) for other in others])
+    pairs = [(name, other) for other in others]
+    p = np.array([cells.interaction(own_units(page, *pair), *pair) for pair in pairs])
     none, place = np.full(len(p), np.nan), np.arange(len(p))
     tests = Tests(place, place, none, none, none, p, np.full(len(p), page.capped), place)
     return _question("interaction", name, "", page, tests, place, tuple(others))
@@ -152,8 +156,9 @@ def _question(
 
 
 def _tuned(page: Design, name: str, numbers: Sequence[str]) -> list[Question]:
-    tests, places = cells.best_cells(page, name, numbers)
-    return _question("tuned", name, "", page, tests, places, tuple(numbers))
+    own = own_units(page, name, *numbers)
+    tests, places = cells.best_cells(own, name, numbers)
+    return _question("tuned", name, "", own, tests, places, tuple(numbers))
 
 
 def _by_block(page: Design, name: str) -> list[Question]:

@@ -228,7 +228,7 @@ def least_found(question: Question) -> tuple[float, float] | None:
     if question.kind == "axis" and len(errors) > 1:
         errors = np.where(tests.second == contrasts.TREND, -1.0, errors)
     at = int(errors.argmax())
-    if not errors[at] > 0 or page.unit not in ("replicate", "block", "item", "counts"):
+    if not errors[at] > 0 or page.unit == "rows" or page.capped:
         return None
     alpha = 0.05 / (question.by * np.isfinite(tests.p).sum())
     df = float(tests.df[at])
@@ -244,7 +244,7 @@ def would_show(question: Question, at: int) -> str:
     page, tests = question.design, question.tests
     units, noun = page.y.shape[-1], words.units_text(page)
     if page.unit == "repeats" and page.n is not None:
-        units, noun = int(np.median(page.n[page.n > 0])), "repeats"
+        units, noun = int(np.median(page.n[page.n > 0])), words.repeats_text(page)
     elif page.unit not in ("replicate", "block", "item"):
         return ""
     if units < 2:

@@ -202,6 +202,12 @@ def units_text(page: Design) -> str:
     return "cells"
 
 
+def repeats_text(page: Design) -> str:
+    """What repeats a cell."""
+    label = page.unit_name and page.factor(page.unit_name).label
+    return f"{plural(label)} in each cell" if label else "repeats"
+
+
 def best_text(page: Design) -> str:
     """What the best level is."""
     metric = page.study.table.metric
@@ -217,7 +223,7 @@ def suffix(page: Design) -> str:
     """How far a headline reaches, where that is less than a reader expects."""
     if page.unit == "counts":
         return ", on these questions"
-    if page.unit == "repeats" or (page.unit == "rows" and page.capped):
+    if page.capped and page.unit in ("repeats", "rows"):
         return ", in these runs"
     return ""
 
@@ -231,6 +237,10 @@ def population(page: Design) -> str:
             most = times.max(initial=0)
             few, many = f"{times.min(initial=most):.0f}", f"{most:.0f}"
             here = few if few == many else f"{few} to {many}"
+            if page.unit_name:
+                return (
+                    f"for other {plural(page.factor(page.unit_name).label)} ({here} in each cell)"
+                )
             return f"if measured again in the same way ({here} repeats here)"
         case "replicate":
             own = own_replicates(page)

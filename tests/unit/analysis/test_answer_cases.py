@@ -9,7 +9,7 @@ from scipy import stats
 
 from gridatlas.analysis import cells, contrasts, questions, words
 from gridatlas.analysis.answers import analyse
-from gridatlas.analysis.design import design, prepare
+from gridatlas.analysis.design import design, own_units, prepare
 from gridatlas.analysis.table import Factor, Metric, Table
 
 SCORE = Metric("Accuracy", "%", "higher", None, 1, 100.0)
@@ -388,6 +388,47 @@ def test_a_null_design_of_nested_people_is_rarely_told_as_a_difference():
         page = design(prepare(replace(study, value=values + random.normal(0, 1, len(values)))))
         found += bool(contrasts.pairs(page, "kind", [(1, 0)]).p[0] <= 0.05)
     assert found <= 30  # 20 are expected; as many have a chance of 1.6 %
+
+
+def of_their_own(random: np.random.Generator, effect: float, pigs: int = 4) -> Table:
+    """Weights in three weeks of pigs that each have one dose of two: 3 × 3 doses."""
+    values = np.full((3, 3, 3, 9 * pigs), np.nan)
+    for at, (iron, zinc) in enumerate(np.ndindex(3, 3)):
+        here = slice(at * pigs, (at + 1) * pigs)
+        own = 50 + effect * iron + random.normal(0, 2, pigs)
+        weeks = own[:, None] + np.arange(3) * 5 + random.normal(0, 1, (pigs, 3))
+        values[iron, zinc, :, here] = weeks.T
+    factors = {
+        "iron": number("iron", [1, 2, 3]),
+        "zinc": number("zinc", [1, 2, 3]),
+        "week": number("week", [1, 2, 3], "condition"),
+        "pig": Factor("pig", tuple(f"p{at}" for at in range(9 * pigs)), "replicate"),
+    }
+    return table(values, factors, Metric("Weight", "kg", "higher", "linear"))
+
+
+def test_levels_of_numbers_with_replicates_of_their_own_are_an_analysis_of_variance():
+    study = of_their_own(np.random.default_rng(8), 6.0)
+    assert front(study).headline.startswith("Weight rises with iron")
+    assert front(study).population == "for other pigs (4 in each cell)"
+    page = design(prepare(study))
+    own = own_units(page, "iron")
+    tests = contrasts.levels(own, "iron")
+    pigs = page.y.mean(axis=2)  # over the weeks
+    cells = [[pigs[at, to][np.isfinite(pigs[at, to])] for to in range(3)] for at in range(3)]
+    ends = [np.mean([cell.mean() for cell in cells[at]]) for at in (0, 2)]
+    variance = sum(cell.var(ddof=1) / 4 for at in (0, 2) for cell in cells[at]) / 9
+    assert tests.second[-1] == contrasts.TREND
+    assert tests.estimate[-1] == pytest.approx(ends[1] - ends[0])
+    assert tests.error[-1] == pytest.approx(np.sqrt(variance))
+    # What all pigs went through is tested with the pigs themselves.
+    assert own_units(page, "week") is page
+
+
+def test_a_null_design_of_replicates_of_their_own_is_rarely_told_as_an_effect():
+    random = np.random.default_rng(9)
+    found = sum(front(of_their_own(random, 0.0, 3)).asserts for _ in range(200))
+    assert found <= 16  # 10 are expected; as many have a chance of 4 %
 
 
 def test_unshared_seeds_are_welchs():
