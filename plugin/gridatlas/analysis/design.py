@@ -523,7 +523,7 @@ def own_units(page: Design, *names: str) -> Design:
     y = y.reshape(*y.shape[: len(apart)], -1, y.shape[-1])
     has = np.asarray(np.isfinite(y).any(axis=-1))
     through = np.asarray(has[np.asarray(has.any(axis=-1))].all(axis=0))
-    y = y[..., through, :].mean(axis=-2)
+    y = y[..., through, :].sum(axis=-2) / through.sum()
     n = np.isfinite(y).sum(axis=-1).astype(float)
     spare = np.maximum(n - 1, 0)
     if not through.any() or 2 * n.sum() < y.shape[-1] or not spare.any():

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from typing import Any, ClassVar, Literal
 
 from gridatlas import registry
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.charts.plotting import Column
+from gridatlas.charts.plotting import Column, canonical
 from gridatlas.model.study import Factor, Study
 from gridatlas.table.study_table import Grid
 
@@ -132,8 +130,7 @@ class Plot(Picture):
 
     def to_json(self) -> str:
         """The plot as canonical JSON: what its drawing depends on."""
-        given = asdict(self)  # type: ignore[call-overload]
-        return json.dumps({self.KIND: given}, sort_keys=True, ensure_ascii=False)
+        return canonical({self.KIND: self})
 
     def expected(self) -> Expected:
         """A labelled mark for each row of its table."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ from gridatlas.charts.plotting import (
     Column,
     Scope,
     as_data,
+    canonical,
     chart_of,
     drawable_text,
     filled_in,
@@ -225,8 +225,7 @@ class DotPlot(Plot):
 
     def to_json(self) -> str:
         """The plot as canonical JSON: what its drawing depends on."""
-        drawn = replace(self, rows=self.shown)
-        return json.dumps({"dots": asdict(drawn)}, sort_keys=True, ensure_ascii=False)
+        return canonical({"dots": replace(self, rows=self.shown)})
 
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""

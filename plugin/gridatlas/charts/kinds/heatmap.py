@@ -6,9 +6,8 @@ picture has, and legends are made of that.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from gridatlas.charts.kinds import ByVega, Expected, Picture, Specification
 from gridatlas.charts.marks import WORDS, CellMark, Segment
 from gridatlas.charts.palette import ColourScale
 from gridatlas.charts.panel_svg import panel_svg
+from gridatlas.charts.plotting import canonical
 from gridatlas.charts.vegalite import cell_size, drawable, specification
 from gridatlas.model.study import Study
 
@@ -74,7 +74,7 @@ class Heatmap(Picture):
 
     def to_json(self) -> str:
         """The heatmap as canonical JSON: what its drawing depends on."""
-        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return canonical(self)
 
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""

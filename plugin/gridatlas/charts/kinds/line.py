@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from gridatlas.charts.plotting import (
     PLOT_WIDTH,
     TITLE_LIMIT,
     as_data,
+    canonical,
     chart_of,
     drawable_labels,
     drawable_text,
@@ -67,7 +67,7 @@ class LineChart(Picture):
     def to_json(self) -> str:
         """The chart as canonical JSON: what its drawing depends on."""
         # Named, so that it is never taken for the JSON of a heatmap.
-        return json.dumps({"line": asdict(self)}, sort_keys=True, ensure_ascii=False)
+        return canonical({"line": self})
 
     def specification(self) -> Specification:
         """Its Vega-Lite specification."""
