@@ -12,7 +12,6 @@ import pytest
 import yaml
 from builders import HEAD, REPOSITORY, cases, real_data, table
 
-from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (
     accept,
     accept_entry,
@@ -786,15 +785,8 @@ def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_ca
 # --- the studies of this repository -------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def studies():
-    loaded = load_data(REPOSITORY / "data", "data")
-    return {study_id: assessment.study for study_id, assessment in loaded.items()}
-
-
-def test_the_printed_values_of_dynts_pass(studies):
-    study = studies["dynts-window-ratio"]
-    results = check_study(study).results
+def test_the_printed_values_of_dynts_pass():
+    results = real_data()["dynts-window-ratio"].checks.results
     (averages,) = [result for result in results if result.kind == "aggregate"]
     assert as_texts(averages) == (
         "passed",
@@ -832,8 +824,8 @@ def test_the_printed_values_of_dynts_pass(studies):
         ]
 
 
-def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(studies):
-    findings = check_study(studies["dynts-window-ratio"]).findings
+def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts():
+    findings = real_data()["dynts-window-ratio"].checks.findings
     second = [finding for finding in findings if finding.reading == "r1-qwen-second"]
     assert [(finding.kind, finding.levels, finding.severity) for finding in second] == [
         ("k-of-n", ("r1-qwen", "aime25"), "problem"),  # accepted: its document has them
@@ -875,8 +867,8 @@ def test_a_reading_that_is_not_shown_may_not_contradict_itself(checked, more, va
     ]
 
 
-def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(studies):
-    study = studies["grpo-digits"]
+def test_the_identical_rows_and_the_run_of_grpo_digits_are_found():
+    study = real_data()["grpo-digits"].study
     first = [
         finding
         for finding in findings_of(study, study.readings[0])
