@@ -3,8 +3,9 @@
 from decimal import Decimal
 
 import pytest
+from amount import amount
 from builders import table
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridatlas.assessment.assessment import Assessment
@@ -107,6 +108,7 @@ CELLS = st.builds(
 )
 
 
+@settings(max_examples=amount(40, 10_000))
 @given(st.lists(CELLS, min_size=1, max_size=6))
 def test_a_cell_is_the_same_alone_and_among_all(cells):
     columns = Columns.of(cells)

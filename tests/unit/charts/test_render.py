@@ -296,12 +296,14 @@ def test_the_order_of_drawing_changes_no_byte():
     assert first == second
 
 
-def test_other_processes_draw_the_same(tmp_path, monkeypatch):
+def test_other_processes_draw_the_same(tmp_path, monkeypatch, caplog):
     alone = draw([ONE, TWO])
     monkeypatch.setattr(pool, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(pool, "draw_one", _refuse)  # Theirs is another.
-    assert draw([ONE, TWO]) == alone
+    (tmp_path / "file").write_text("a file where the folder should be")
+    assert draw([ONE, TWO], tmp_path / "file") == alone
+    assert len(caplog.records) == 1
     monkeypatch.setattr(pool, "PROCESSES", 1)
     progress = []
     assert draw([ONE, TWO], tmp_path, lambda done, of: progress.append((done, of))) == alone
@@ -424,13 +426,7 @@ def test_a_damaged_drawing_is_drawn_again(tmp_path, monkeypatch, part):
     assert drawn == ["One", "One"]
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_cache_that_cannot_be_written_draws_all_the_same(
-    tmp_path, monkeypatch, caplog, processes
-):
-    monkeypatch.setattr(pool, "POOL_FROM", processes)
-    monkeypatch.setattr(pool, "PROCESSES", 1)
-    monkeypatch.setattr(os, "cpu_count", lambda: processes)
+def test_a_cache_that_cannot_be_written_draws_all_the_same(tmp_path, caplog):
     alone = draw([ONE, TWO])
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert draw([ONE, TWO], tmp_path / "cache") == alone

@@ -938,7 +938,7 @@ RUBBISH = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text(
 
 # Of the studies, not of the expression: where one is at fault, that is what is to be told.
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-@settings(max_examples=amount(400, 20_000), deadline=None)
+@settings(max_examples=amount(200, 20_000), deadline=None)
 @given(EXPRESSIONS | RUBBISH)
 @example("-}}")
 @example("10,0")
