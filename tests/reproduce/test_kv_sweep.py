@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import tiny
 import torch
+from builders import cases
 from click.testing import CliRunner
 from huggingface_hub.errors import HfHubHTTPError
 
@@ -51,7 +52,6 @@ SMALL = [
 
 def page(name):
     spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -482,108 +482,12 @@ def test_worker_can_be_made_in_another_process(here):
 
 # --- what is refused ------------------------------------------------------------------------------
 
-OFFLINE = (
-    "can't be had from the hub (HF_HUB_OFFLINE is set)",
-    "expected: a connection to huggingface.co, the right id and revision",
-)
-REFUSED = {
-    "no GPU": (
-        [*on_tiny(), "--scorer", "streaming"],
-        1,
-        ["no GPU: this PyTorch", "expected: a GPU for --device cuda", "add --device cpu for a try"],
-    ),
-    "no predictor": (
-        [*on_tiny(), "--predictor", "none"],
-        1,
-        ["there is no predictor in", "none is published"],
-    ),
-    "data not reachable": (
-        ["--model", "./qwen2", "--benchmark", "aime24"],
-        1,
-        ["the data set HuggingFaceH4/aime_2024", *OFFLINE, "--data file.jsonl"],
-    ),
-    "model not reachable": (
-        ["--model", "r1-qwen", "--benchmark", "aime24", "--data", "q.jsonl"],
-        1,
-        ["the model deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", *OFFLINE, "--model ./folder"],
-    ),
-    "no folder": (
-        ["--model", "./none", "--benchmark", "aime24", "--data", "q.jsonl"],
-        2,
-        ["the model ./none: there is no folder ./none", "fix:      correct --model"],
-    ),
-    "a folder without a model": (
-        ["--model", "./data", "--benchmark", "aime24", "--data", "q.jsonl"],
-        1,
-        ["can't be read:", "a model as transformers saves it"],
-    ),
-    "no benchmark": (
-        ["--model", "./qwen2", "--benchmark", "math500"],
-        2,
-        ["the benchmark math500", "aime24, aime25, amc23, gpqa_d, or another with --data"],
-    ),
-    "no data": (
-        ["--model", "./qwen2", "--benchmark", "b", "--data", "none.jsonl"],
-        1,
-        ["none.jsonl can't be read", "correct --data"],
-    ),
-    "a window that never prunes": (
-        [*on_tiny(), "--trigger", "500", "--local-window", "500"],
-        2,
-        ["the local window 500 isn't smaller than the trigger 500"],
-    ),
-    "a ratio that never prunes": (
-        [*on_tiny(), "--ratio", "1.0"],
-        2,
-        ["the ratio 1 isn't at least 0 and below 1"],
-    ),
-    "no ratio": ([*on_tiny(), "--ratio", "a"], 2, ["write it as 0.1"]),
-    "full with a ratio": (
-        [*on_tiny(), "--scorer", "full", "--ratio", "0.1"],
-        2,
-        ["--scorer full keeps all: it has neither --local-window nor --ratio"],
-    ),
-    "rows on other machines": (
-        [*on_tiny(), "--scorer", "streaming", "--engine", "ray"],
-        1,
-        ["how many rows fit isn't known: there is no GPU here to ask", "give --rows"],
-    ),
-    "the flash kernel on a CPU": (
-        [*on_tiny(), *SMALL, "--scorer", "random", "--reading", "varlen"],
-        1,
-        ["varlen_attn can't be taken: it isn't there for cpu", "give --reading grouped"],
-    ),
-    "rows of vLLM": (
-        [*on_tiny(), "--scorer", "full", "--answers", "a.jsonl", "--rows", "3"],
-        2,
-        ["--requests and --answers decode nothing here: leave --rows and --measure out"],
-    ),
-    "a revision of no predictor": (
-        [*on_tiny(), "--predictor-revision", "abc"],
-        2,
-        ["--predictor-revision needs --predictor OWNER/NAME"],
-    ),
-    "no answers": (
-        [*on_tiny(), "--scorer", "full", "--answers", "none.jsonl"],
-        1,
-        ["none.jsonl can't be read", "a file that vllm run-batch wrote", "correct --answers"],
-    ),
-    "a revision of a file": (
-        [*on_tiny(), "--data-revision", "abc"],
-        2,
-        ["--data-revision abc for the file q.jsonl", "leave --data-revision out"],
-    ),
-    "a revision of a folder": (
-        [*on_tiny(), "--model-revision", "abc"],
-        2,
-        ["--model-revision abc for the folder ./qwen2", "leave --model-revision out"],
-    ),
-}
 
-
-@pytest.mark.parametrize(("arguments", "code", "words"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("arguments", "code", "words"), cases(__file__, "refused"))
 def test_what_cannot_run_is_told(run, arguments, code, words):
-    result = run("kv_sweep", *arguments, "--out", "runs/refused")
+    given = {"tiny": on_tiny(), "small": SMALL}
+    spelled = [part for word in arguments.split() for part in given.get(word, [word])]
+    result = run("kv_sweep", *spelled, "--out", "runs/refused")
     assert result.exit_code == code, result.output
     for word in words:
         assert word in result.output

@@ -20,41 +20,21 @@ FULL = ["--scorer", "full", "--samples", "2", "--max-new-tokens", "60", "--limit
 def line_of(name, text, finish="stop", **changes):
     """An answer as vLLM 0.11 writes it: no key is left out, whatever it is."""
     message = {
-        "role": "assistant",
-        "content": text,
-        "refusal": None,
-        "annotations": None,
-        "audio": None,
-        "function_call": None,
-        "tool_calls": [],
-        "reasoning_content": None,
-    }
+        "role": "assistant", "content": text, "refusal": None, "annotations": None, "audio": None,
+        "function_call": None, "tool_calls": [], "reasoning_content": None,
+    }  # fmt: skip
     choice = {
-        "index": 0,
-        "message": message | changes.pop("message", {}),
-        "logprobs": None,
-        "finish_reason": finish,
-        "stop_reason": None,
-        "token_ids": None,
-    }
+        "index": 0, "message": message | changes.pop("message", {}), "logprobs": None,
+        "finish_reason": finish, "stop_reason": None, "token_ids": None,
+    }  # fmt: skip
+    tokens = len(text) + 1
+    usage = {"prompt_tokens": 18, "total_tokens": 18 + tokens, "completion_tokens": tokens}
     body = {
-        "id": "chatcmpl-5d0f",
-        "object": "chat.completion",
-        "created": 1_762_000_000,
-        "model": "./qwen2",
-        "choices": [choice],
-        "service_tier": None,
-        "system_fingerprint": None,
-        "usage": {
-            "prompt_tokens": 18,
-            "total_tokens": 18 + len(text) + 1,
-            "completion_tokens": len(text) + 1,
-            "prompt_tokens_details": None,
-        },
-        "prompt_logprobs": None,
-        "prompt_token_ids": None,
-        "kv_transfer_params": None,
-    }
+        "id": "chatcmpl-5d0f", "object": "chat.completion", "created": 1_762_000_000,
+        "model": "./qwen2", "choices": [choice], "service_tier": None, "system_fingerprint": None,
+        "usage": usage | {"prompt_tokens_details": None}, "prompt_logprobs": None,
+        "prompt_token_ids": None, "kv_transfer_params": None,
+    }  # fmt: skip
     response = {"status_code": 200, "request_id": "vllm-batch-77", "body": body}
     content = {"id": "vllm-19", "custom_id": name, "response": response, "error": None}
     return content | changes
