@@ -68,12 +68,10 @@ def test_only_the_thought_is_trained_on(folder):
     ids = [*ids_of(30, 1), tiny.THOUGHT, *ids_of(20, 2)]
     hidden, received = attention_from_answer(model, ids, 31)
     labels = labelled(model, ids, 10, tiny.THOUGHT)
-    assert labels is not None
     assert torch.equal(labels.received, received[10:30])
     assert torch.equal(labels.hidden, hidden[10:30])
     # The answer begins after the last `</think>`.
     twice = labelled(model, [*ids_of(12, 1), tiny.THOUGHT, 3, tiny.THOUGHT, 4], 10, tiny.THOUGHT)
-    assert twice is not None
     assert len(twice.received) == 4
     for without in (
         ids_of(30, 1),

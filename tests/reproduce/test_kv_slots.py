@@ -119,7 +119,6 @@ class RecordedSlots(SlotDecoder):
 
     def _key(self, number):
         row = self.rows[number]
-        assert row is not None
         return row.task.key, row.cell, row.number
 
     def _put(self, number, row, state):

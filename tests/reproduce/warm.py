@@ -85,7 +85,6 @@ class Warm:
         )
 
     def ask(self, request):
-        assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(f"{json.dumps(request)}\n")
         self.process.stdin.flush()

@@ -239,7 +239,6 @@ def test_a_grid_is_shown_as_its_drawing_and_as_text(small):
     assert shown.keys() == {"text/html", "text/plain"}
     root = ElementTree.fromstring(shown["text/html"])
     svg = root.find("{http://www.w3.org/2000/svg}svg")
-    assert svg is not None
     assert svg.get("aria-label", "").startswith("small | 1: ")
     assert svg.get("role") == "group"
     labels = [node.get("aria-label") for node in svg.iter() if node.get("role")]

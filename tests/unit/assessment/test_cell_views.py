@@ -86,7 +86,6 @@ def test_a_cell_that_runs_measured_again_has_its_rerun(make_study):
     more = 'reproduce: {script: run.py, args: "{rate} {depth}", margin: 3}\n'
     assessment = _assessed(make_study, more, "1,1,50,10,", "2,1,,,oom")
     rerun = assessment.rerun(assessment.results.grid())
-    assert rerun is not None
     assert [*rerun.cells] == [("1", "1")]
     cell = rerun.cells["1", "1"]
     assert (cell.verdict, cell.again) == ("not run", MISSING)

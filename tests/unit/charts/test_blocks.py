@@ -75,7 +75,6 @@ def test_each_cell_of_a_smaller_grid_is_drawn(columns, rows):
 )
 def test_blocks_are_few_and_of_one_size(columns, rows, x_size, y_size, blocks):
     of = layout(columns, rows)
-    assert of is not None
     assert (of.x_size, of.y_size) == (x_size, y_size)
     assert (len(of.x), len(of.y)) == blocks
     assert [place for span in of.x for place in span] == list(range(columns))

@@ -131,7 +131,6 @@ def test_a_table_is_taken_as_it_stands():
     text = 'rate,note\n0.10,"one, ""two"""\n\n" 0.2 ","three\nfour"\n0.3,\n'
     found, problems = parse_csv(text, "cells.csv")
     assert problems == []
-    assert found is not None
     assert (found.name, found.columns) == ("cells.csv", ("rate", "note"))
     assert [[*texts] for texts in found.texts] == [
         ["0.10", "0.2", "0.3"],
@@ -175,7 +174,6 @@ def test_a_table_without_a_header_is_a_problem(text):
 def test_a_study_is_read_with_the_lines_of_its_keys(read):
     source, problems = read("facets: [model]\n", "model,rate,depth,value\na,1,1,47.30\n")
     assert problems == []
-    assert source is not None
     assert (source.id, source.name) == ("demo", "data/demo/study.yml")
     assert (source.line("facets"), source.line("facets", 0), source.line("metric", "unit")) == (
         6, 6, 3,
@@ -204,7 +202,6 @@ def test_a_link_out_of_the_folder_is_not_followed(read, tmp_path):
     (tmp_path / "data" / "demo" / "link.csv").symlink_to(secret)
     source, problems = read("readings: [{id: paper, file: link.csv}]\n")
     assert problems == [_outside("link.csv")]
-    assert source is not None
     assert source.tables == {}
 
 
@@ -226,7 +223,6 @@ def test_a_link_within_the_folder_is_followed(read, tmp_path):
         {"table.csv": "rate,depth,value\n1,1,1\n"},
     )
     assert problems == []
-    assert source is not None
     assert [*source.tables["paper"].rows()] == [("1", "1", "1")]
 
 

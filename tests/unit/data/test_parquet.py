@@ -93,7 +93,6 @@ def test_rows_are_counted_from_one(folder):
     assert [*source.tables["paper"].lines] == [1, 2]
     study, problems = validate(source)
     assert problems == []
-    assert study is not None
     cells = study.readings[0].table
     assert {point: (cell.value, cell.state, cell.line) for (_, point), cell in cells.items()} == {
         ("0.1", "1"): (Decimal("10.5"), "ok", 1),

@@ -192,7 +192,6 @@ def test_processes_write_at_once(tmp_path):
 def test_a_kill_leaves_entries_whole(tmp_path, seconds):
     for _ in range(2):  # The second one begins with what the first one left.
         writer = _writer(tmp_path, 1_000_000)
-        assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
         time.sleep(seconds)
         writer.send_signal(signal.SIGKILL)
@@ -335,7 +334,6 @@ def test_a_cache_that_cannot_be_used_is_logged_once(tmp_path, prepare, found, ca
 def test_a_full_disk_is_logged_once(tmp_path, caplog):
     cache = Cache(tmp_path)
     cache.put("key", PARTS)
-    assert cache._connection is not None
     cache._connection.execute("PRAGMA max_page_count = 10").fetchall()
     large = {"": os.urandom(10_000_000)}
     for key in "abc":

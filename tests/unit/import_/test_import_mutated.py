@@ -12,7 +12,6 @@ TOOL = Path(__file__).parents[3] / "tools/fuzz_import.py"
 @pytest.fixture(scope="module")
 def fuzz():
     spec = importlib.util.spec_from_file_location("fuzz_import", TOOL)
-    assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

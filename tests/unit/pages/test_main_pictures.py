@@ -288,7 +288,6 @@ def ratios(assessment):
 def test_ratios_are_to_the_middle_of_the_ranking_or_to_the_baseline(tmp_path):
     factors = {"slow": 3.0, "fast": 0.5, "middle": 1.0}
     plot = ratios(times(tmp_path / "a", factors))
-    assert plot is not None
     assert (plot.reference, plot.x_title) == ("middle", "Speed relative to middle")
     assert [(row.name, row.mean) for row in plot.rows] == [
         ("fast", pytest.approx(2.0, rel=1e-4)), ("middle", 1.0),
@@ -296,7 +295,6 @@ def test_ratios_are_to_the_middle_of_the_ranking_or_to_the_baseline(tmp_path):
     ]  # fmt: skip
     assert [row.text for row in plot.rows] == ["2.0 × (2.0–2.0)", "reference", "0.33 × (0.33–0.33)"]
     other = ratios(times(tmp_path / "b", factors, baseline={"card": "slow"}))
-    assert other is not None
     assert other.reference == "slow"
     assert [round(row.mean, 3) for row in other.rows] == [6.0, 3.0, 1.0]
 
@@ -304,7 +302,6 @@ def test_ratios_are_to_the_middle_of_the_ranking_or_to_the_baseline(tmp_path):
 def test_ratios_of_what_is_no_time_are_of_the_metric_itself(tmp_path):
     memory = {"name": "Memory", "better": "lower", "unit": "GB", "decimals": 2, "scale": "log"}
     plot = ratios(times(tmp_path, {"large": 3.0, "small": 1.0}, metric=memory))
-    assert plot is not None
     assert plot.x_title == "Memory relative to large"
     assert [(row.name, round(row.mean, 2)) for row in plot.rows] == [("small", 0.33), ("large", 1)]
 

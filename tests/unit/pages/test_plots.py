@@ -124,7 +124,6 @@ def test_what_depends_on_the_reading_is_not_highlighted(dynts):
     }
     object.__setattr__(doubtful, "answers", pages)
     plot = forest_plot(doubtful, dynts.study.facet("model"))
-    assert plot is not None
     assert [row.shown for row in plot.rows] == [False] * 5
     assert [row.certainty for row in plot.rows] == [
         *("not shown", "depends on the reading", "not shown", "depends on the reading"),
@@ -230,7 +229,6 @@ def test_settings_of_every_kind_are_ranked(assess, case):
     axes, value, keys, (rows, best, band, caption) = DRAWN[case]
     assessment = assess(axes, value, **keys)
     row = row_of("dots", assessment, tuple(assessment.results.grids.values()))
-    assert row is not None
     plot = row.figures[0].chart
     assert len(plot.rows) == rows
     assert [row.name for row in plot.rows if row.best] == best
@@ -260,7 +258,6 @@ def test_there_is_no_ranking_where_nothing_can_be_chosen(assess, axes, value, ke
 def test_values_without_intervals_are_drawn_if_asked_for(assess):
     assessment = assess(GRID, rising, **LATENCY)
     plot = dot_plot(tables_of(assessment, assessment.results.grids.values()), always=True)
-    assert plot is not None
     assert (plot.rows[0].name, plot.rows[0].interval, plot.band) == ("0.1 × 1", None, None)
 
 
@@ -351,10 +348,8 @@ def test_outcomes_by_item_have_intervals_too():
     tables = tables_of(assessment, [grid])
     assert tables is not None
     plot = dot_plot(tables)
-    assert plot is not None
     assert all(row.interval for row in plot.rows)
     forest = forest_plot(assessment, assessment.study.facet("setting"))
-    assert forest is not None
     assert [row.name for row in forest.rows] == [
         *("After GRPO − Before GRPO", "Control − Before GRPO", "Control − After GRPO")
     ]
@@ -378,7 +373,6 @@ def test_the_files_of_a_plot_have_all_its_numbers(assess):
     axes, value, keys, _ = DRAWN["one axis of 40 levels"]
     assessment = assess(axes, value, **keys)
     row = row_of("dots", assessment, tuple(assessment.results.grids.values()), "test/t")
-    assert row is not None
     [figure] = row.figures
     files = plot_files(figure, draw([figure.chart])[figure.chart])
     assert sorted(files) == [
@@ -404,7 +398,6 @@ def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess):
     assessment = assess(axes, value, **SEEDS | tests)
     grids = tuple(assessment.results.grids.values())
     plot = settings_plot(assessment, grids)
-    assert plot is not None
     assert (plot.kind, plot.over, plot.scope) == ("seeds", ("1", "2", "3"), "other seeds")
     assert plot.rows[0].name == "0.2 × 1"
     assert plot.rows[0].value == pytest.approx(2.52)

@@ -31,7 +31,6 @@ def git(folder, *words):
 def history_of(folder):
     [study] = load_data(folder / "data", "data").values()
     plan = history_page(study, folder / "data", "studies", None)
-    assert plan is not None
     found = plan.context["history"]
     return found
 

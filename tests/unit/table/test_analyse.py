@@ -275,7 +275,6 @@ def test_a_grid_is_summed_up(make_study):
 
 def test_where_lower_is_better_the_lowest_is_best(make_study):
     summary = summarise(_grid(make_study, *SIX, better="lower"))
-    assert summary is not None
     assert (summary.best_value, _at(summary.best)) == (Decimal(10), [("1", "1"), ("2", "2")])
     assert (summary.worst_value, _at(summary.worst)) == (Decimal(30), [("2", "1"), ("1", "2")])
     assert summary.spread == Decimal(20)
@@ -283,7 +282,6 @@ def test_where_lower_is_better_the_lowest_is_best(make_study):
 
 def test_absent_cells_count_in_nothing(make_study):
     summary = summarise(_grid(make_study, "1,1,-5", "2,1,", "2,2,-8"))
-    assert summary is not None
     assert (summary.count, summary.of) == (2, 4)
     assert (summary.best_value, summary.worst_value) == (Decimal(-5), Decimal(-8))
     assert (summary.mean, summary.spread) == (Decimal("-6.5"), Decimal(3))
@@ -291,7 +289,6 @@ def test_absent_cells_count_in_nothing(make_study):
 
 def test_one_value_is_best_and_worst(make_study):
     summary = summarise(_grid(make_study, "1,1,5", "2,2,"))
-    assert summary is not None
     assert (summary.count, summary.of, summary.spread) == (1, 4, Decimal(0))
     assert summary.best == summary.worst
 
@@ -303,7 +300,6 @@ def test_a_grid_without_values_has_no_summary(make_study):
 
 def test_equal_numbers_tie_however_they_are_printed(make_study):
     summary = summarise(_grid(make_study, "1,1,52", "2,1,52.0", "3,1,51.9"))
-    assert summary is not None
     assert _at(summary.best) == [("1", "1"), ("2", "1")]
 
 
