@@ -1,8 +1,12 @@
 """What `gridatlas import` proposes for tables as programs write them, and what it refuses."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,12 +17,12 @@ from gridatlas_import.kinds import kind_of
 from gridatlas_import.paths import path_columns
 
 
-def value(at, low=0.4, high=0.9):
+def value(at: int, low: float = 0.4, high: float = 0.9) -> str:
     """A number that differs from row to row, the same in every run."""
     return f"{low + (at * 0.6180339 % 1) * (high - low):.4f}"
 
 
-def crossed(factors, *others):
+def crossed(factors: Mapping[str, Sequence[object]], *others: str) -> str:
     """A CSV table with a row for all combinations of levels.
 
     Args:
@@ -37,7 +41,7 @@ def crossed(factors, *others):
 
 MODELS = ("base", "moe", "ssm")
 TASKS = ("arc", "boolq", "piqa", "rte")
-ROLES = {
+ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
     "scikit-learn, with an index and a rank": (
         crossed(
             {"param_alpha": (0.001, 0.01, 0.1), "param_size": ("(50 )", "(99 )")},
@@ -338,7 +342,7 @@ ROLES = {
 }  # fmt: skip
 
 
-def propose(folder, source, *options):
+def propose(folder: Path, source: str | dict[str, str], *options: str) -> tuple[int, Any]:
     files = {"t.csv": source} if isinstance(source, str) else source
     for name, text in files.items():
         file = folder / "in" / name
@@ -351,7 +355,7 @@ def propose(folder, source, *options):
 
 
 @pytest.mark.parametrize("case", ROLES)
-def test_roles_are_proposed(tmp_path, case):
+def test_roles_are_proposed(tmp_path: Path, case: str) -> None:
     source, expected = ROLES[case]
     status, answer = propose(tmp_path, source)
     assert status == 0, answer
@@ -363,7 +367,7 @@ def test_roles_are_proposed(tmp_path, case):
     assert answer["candidates"] == []
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
     "a row per model": (
         crossed({"Model": ("a", "b", "c", "d")}, "Params (M)", "FLOPs (G)", "Accuracy", "F1"),
         "only one factor varies",
@@ -420,14 +424,16 @@ REFUSED = {
         ({"batch": (1, 2, 4, 8), "depth": (1, 2)}, "--metric int8"),
     ],
 )
-def test_numbers_without_a_known_name_may_be_another_metric(tmp_path, factors, reason):
+def test_numbers_without_a_known_name_may_be_another_metric(
+    tmp_path: Path, factors: dict[str, Sequence[object]], reason: str
+) -> None:
     status, answer = propose(tmp_path, crossed(factors, "fp16", "int8"))
     assert (status, answer["metric"]) == (0, "fp16")
     assert answer["reasons"]["int8"] == f"perhaps another metric: {reason}"
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_no_grid_is_refused_with_the_reason(tmp_path, case):
+def test_what_is_no_grid_is_refused_with_the_reason(tmp_path: Path, case: str) -> None:
     source, reason = REFUSED[case]
     status, answer = propose(tmp_path, source)
     assert status == 1
@@ -436,7 +442,7 @@ def test_what_is_no_grid_is_refused_with_the_reason(tmp_path, case):
     assert "; fix: " in answer["refused"]
 
 
-def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path):
+def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path: Path) -> None:
     source = "model,acc\na,0.71\nb,0.62\nc,0.83\n"
     status, answer = propose(tmp_path, source)
     assert "take model alone: --x model --y ''" in answer["refused"]
@@ -444,7 +450,7 @@ def test_one_factor_that_isnt_a_number_is_an_axis_where_it_is_named(tmp_path):
     assert (status, answer["x"], answer["y"], answer["repeats"]) == (0, "model", None, [])
 
 
-def test_programs_are_compared_on_what_stands_above_their_tables(tmp_path):
+def test_programs_are_compared_on_what_stands_above_their_tables(tmp_path: Path) -> None:
     file = tmp_path / "report.md"
     languages = ("C/gcc", "Rust", "Go", "Python", "Ruby/truffle", "Ada")
     file.write_text(
@@ -468,7 +474,9 @@ QUANTITIES = {
 
 
 @pytest.mark.parametrize("rows", QUANTITIES)
-def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(tmp_path, rows):
+def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(
+    tmp_path: Path, rows: str
+) -> None:
     status, answer = propose(tmp_path, QUANTITIES[rows])
     header, *lines = QUANTITIES[rows].splitlines()
     assert status == 0
@@ -489,7 +497,7 @@ def test_what_may_be_meant_in_several_ways_is_asked_and_never_written(tmp_path, 
     assert not data.exists()
 
 
-def test_settings_drawn_at_random_are_asked_with_their_density(tmp_path):
+def test_settings_drawn_at_random_are_asked_with_their_density(tmp_path: Path) -> None:
     rows = [
         f"{at * 7 % 11},{at * 5 % 13},{at * 3 % 7},{value(at)}" for at in range(40)
     ]  # 1,001 combinations, of which 40 are there
@@ -500,7 +508,7 @@ def test_settings_drawn_at_random_are_asked_with_their_density(tmp_path):
     assert "drawn at random" in answer["question"]
 
 
-def test_what_isnt_needed_for_named_axes_is_ignored(tmp_path):
+def test_what_isnt_needed_for_named_axes_is_ignored(tmp_path: Path) -> None:
     table = crossed({"lr": (1, 2), "bs": (8, 16), "opt": ("a", "b")}, "loss", "group=g")
     _, answer = propose(tmp_path, table, "--x", "lr", "--y", "bs", "--metric", "loss")
     assert (answer["facets"], answer["collisions"]) == (["opt"], 0)
@@ -509,12 +517,15 @@ def test_what_isnt_needed_for_named_axes_is_ignored(tmp_path):
     assert (answer["facets"], answer["ignored"]) == ([], ["opt"])
 
 
-def test_several_faults_are_told_in_one_run(tmp_path, monkeypatch):
+def test_several_faults_are_told_in_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text(crossed({"Model": ("a", "b"), "lr": (1, 2), "bs": (8, 16)}, "acc"))
     Path("data/t").mkdir(parents=True)
     result = CliRunner().invoke(
-        main, ["import", "t.csv", "--x", "lr", "--y", "bs", "--metric", "acc", "--facet", "modle"]
+        main,
+        ["import", "t.csv", "--x", "lr", "--y", "bs", "--metric", "acc", "--facet", "modle"],
     )
     assert result.exit_code == 2
     assert result.output == (
@@ -527,13 +538,14 @@ def test_several_faults_are_told_in_one_run(tmp_path, monkeypatch):
         "  fix:      write --facet Model\n"
     )
     result = CliRunner().invoke(
-        main, ["import", "t.csv", "--x", "lr", "--y", "bs", "--metric", "acc", "--repeats", "acc2"]
+        main,
+        ["import", "t.csv", "--x", "lr", "--y", "bs", "--metric", "acc", "--repeats", "acc2"],
     )
     assert "found:    data/t" in result.output
     assert "found:    --repeats acc2" in result.output
 
 
-def test_a_collision_names_the_column_in_which_rows_differ(tmp_path):
+def test_a_collision_names_the_column_in_which_rows_differ(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text(crossed({"Model": ("a", "b"), "lr": (1, 2), "bs": (8, 16)}, "acc", "k=1"))
     arguments = ["--x", "lr", "--y", "bs", "--metric", "acc", "--facet", "k"]
@@ -542,7 +554,7 @@ def test_a_collision_names_the_column_in_which_rows_differ(tmp_path):
     assert "; up to 2 rows per cell, which differ in Model: add --facet Model" in result.output
 
 
-KINDS = {
+KINDS: dict[str, tuple[str, Sequence[str]]] = {
     "factor": ("learning_rate", ("0.1", "0.2", "0.1")),
     "metric": ("eval/accuracy", ("0.1", "0.2", "0.3")),
     "cost": ("train_time_s", ("1.5", "2.5", "3.5")),
@@ -564,7 +576,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_names_say_what_a_column_is(kind):
+def test_names_say_what_a_column_is(kind: str) -> None:
     name, texts = KINDS[kind]
     assert kind_of(Column(name, texts, "point")).kind == kind
 
@@ -587,7 +599,7 @@ def test_names_say_what_a_column_is(kind):
         ("numQuestions", ("100", "200", "200"), "count"),
     ],
 )
-def test_the_word_that_matters_decides(name, texts, kind):
+def test_the_word_that_matters_decides(name: str, texts: Sequence[str], kind: str) -> None:
     assert kind_of(Column(name, texts, "point")).kind == kind
 
 
@@ -607,6 +619,6 @@ def test_the_word_that_matters_decides(name, texts, kind):
         (["one.csv"], {}),
     ],
 )  # fmt: skip
-def test_paths_say_what_varies(names, columns):
+def test_paths_say_what_varies(names: list[str], columns: Mapping[str, Sequence[str]]) -> None:
     found = path_columns(names).columns
     assert {name: [*texts] for name, texts in found.items()} == columns

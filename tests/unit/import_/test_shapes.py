@@ -1,6 +1,10 @@
 """Tables as people publish them: leaderboards, units in cells, HTML, LaTeX, sections, sums."""
 
+from __future__ import annotations
+
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -117,10 +121,10 @@ TREE = json.dumps({"host": "a", "sets": {
 }})  # fmt: skip
 
 
-def proposed(folder, name, text, *options):
+def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any]:
     (folder / name).write_text(text, "utf-8")
     command = ["import", str(folder / name), "--dry-run", "--format", "json", *options]
-    answer = json.loads(CliRunner().invoke(main, command).output)
+    answer: dict[str, Any] = json.loads(CliRunner().invoke(main, command).output)
     return answer
 
 
@@ -213,12 +217,14 @@ def proposed(folder, name, text, *options):
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
-def test_published_tables_are_read_as_people_read_them(tmp_path, name, text, expected):
+def test_published_tables_are_read_as_people_read_them(
+    tmp_path: Path, name: str, text: str, expected: dict[str, Any]
+) -> None:
     answer = proposed(tmp_path, name, text)
     assert {key: answer.get(key) for key in expected} == expected, answer
 
 
-def test_many_constant_columns_are_one_line(tmp_path):
+def test_many_constant_columns_are_one_line(tmp_path: Path) -> None:
     names = [f"setting_{at}" for at in range(9)]
     rows = (f"{lr},{size},0.{lr}{size},{','.join('7' * 9)}\n" for lr in (1, 2) for size in (4, 8))
     text = f"lr,batch_size,acc,{','.join(names)}\n" + "".join(rows)
@@ -231,11 +237,11 @@ def test_many_constant_columns_are_one_line(tmp_path):
     assert "one level only" not in result.output
 
 
-def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow():
+def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow() -> None:
     class Frame:
         columns = ("lr", "batch_size", "acc")
 
-        def iter_rows(self):
+        def iter_rows(self) -> list[tuple[float | None, ...]]:
             return [(0.1, 16, 0.5), (0.1, 32, 0.6), (0.2, 16, None), (0.2, 32, float("nan"))]
 
     table = table_of_frame(Frame())
@@ -246,18 +252,18 @@ def test_a_frame_of_polars_needs_neither_pandas_nor_pyarrow():
     }
 
 
-def test_headings_with_gaps_alone_have_no_unit(tmp_path):
+def test_headings_with_gaps_alone_have_no_unit(tmp_path: Path) -> None:
     answer = proposed(tmp_path, "t.csv", "model,task,1,2\na,x,-,-\na,y,-,-\nb,x,-,-\nb,y,-,-\n")
     assert "refused" in answer or answer["unit"] == ""
 
 
-def test_measured_numbers_are_no_axis(tmp_path):
+def test_measured_numbers_are_no_axis(tmp_path: Path) -> None:
     rows = (f"pack{at},2.{887 - 31 * at},{97 + 53 * at} MB/s\n" for at in range(8))
     text = "packer,ratio,speed\n" + "".join(rows)
     assert "there is one row per packer" in proposed(tmp_path, "t.csv", text)["refused"]
 
 
-def test_the_proposal_has_roles_unit_and_name(tmp_path):
+def test_the_proposal_has_roles_unit_and_name(tmp_path: Path) -> None:
     settings = [(lr, size, seed) for lr in (1, 2) for size in (4, 8) for seed in (1, 2)]
     rows = (f"{lr},{size},{seed},{lr}{size}.{seed}\n" for lr, size, seed in settings)
     text = "lr,batch_size,seed,mean_ttft_ms\n" + "".join(rows)
@@ -267,14 +273,14 @@ def test_the_proposal_has_roles_unit_and_name(tmp_path):
     assert answer["labels"] == {"lr": "Learning rate"}
 
 
-def test_what_is_no_row_is_reported(tmp_path):
+def test_what_is_no_row_is_reported(tmp_path: Path) -> None:
     (tmp_path / "t.html").write_text(HTML, "utf-8")
     result = CliRunner().invoke(main, ["import", str(tmp_path / "t.html"), "--dry-run"])
     assert 'left out: a title: "Convolutions": t.html:5' in result.output
     assert 'left out: sums up others: "Average": t.html:9' in result.output
 
 
-def test_a_censored_value_is_a_gap_with_its_words(tmp_path):
+def test_a_censored_value_is_a_gap_with_its_words(tmp_path: Path) -> None:
     second = ["15.5", "25.5", "< 5%", "45.5", "55.5", "65.5"]
     rows = (f"m{at},5{at}.5,{text},7{at}.1\n" for at, text in enumerate(second))
     text = "model,arith,logic,dates\n" + "".join(rows)
@@ -286,7 +292,7 @@ def test_a_censored_value_is_a_gap_with_its_words(tmp_path):
 
 
 @pytest.mark.parametrize("option", [("--columns", "Cafe WER,Car WER"), ("--ignore", "Street WER")])
-def test_headings_are_chosen(tmp_path, option):
+def test_headings_are_chosen(tmp_path: Path, option: tuple[str, str]) -> None:
     answer = proposed(tmp_path, "t.csv", BOARD, *option)
     expected = {
         "--columns": ["Cafe WER", "Car WER"],
@@ -309,7 +315,7 @@ def test_headings_are_chosen(tmp_path, option):
         ("a < b > c", "a < b > c"),
     ],
 )
-def test_cells_lose_what_only_decorates(text, expected):
+def test_cells_lose_what_only_decorates(text: str, expected: str) -> None:
     assert without_tags(text) == expected
 
 
@@ -323,7 +329,7 @@ def test_cells_lose_what_only_decorates(text, expected):
         ("\\#Tasks", "#Tasks"),
     ],
 )
-def test_cells_of_markdown_lose_their_marks(text, expected):
+def test_cells_of_markdown_lose_their_marks(text: str, expected: str) -> None:
     assert without_marks(text) == expected
 
 
@@ -340,7 +346,7 @@ def test_cells_of_markdown_lose_their_marks(text, expected):
         ("MB/s", "MB/s"),
     ],
 )
-def test_units_have_one_spelling(given, expected):
+def test_units_have_one_spelling(given: str, expected: str) -> None:
     assert spelled(given) == expected
     assert holds_number(f"3.5 {given}")
     assert not holds_number(f"3.5e{'9' * 40} {given}")
@@ -360,7 +366,9 @@ def test_units_have_one_spelling(given, expected):
         ("samples_per_min", {"unit": "", "better": None}),
     ],
 )
-def test_what_a_rate_is_divided_by_is_not_its_unit(tmp_path, name, expected):
+def test_what_a_rate_is_divided_by_is_not_its_unit(
+    tmp_path: Path, name: str, expected: dict[str, str | None]
+) -> None:
     cells = (f"{e},{b},{100 + 7 * b + 3 * at}.5" for at, e in enumerate("xyz") for b in (1, 2, 4))
     text = "\n".join([f"engine,batch,{name}", *cells, ""])
     (tmp_path / "t.csv").write_text(text, "utf-8")
@@ -374,7 +382,7 @@ def test_what_a_rate_is_divided_by_is_not_its_unit(tmp_path, name, expected):
     }
 
 
-def test_a_cell_with_several_values_is_a_gap_with_its_words(tmp_path):
+def test_a_cell_with_several_values_is_a_gap_with_its_words(tmp_path: Path) -> None:
     (tmp_path / "t.md").write_text(VARIANTS, "utf-8")
     command = ["import", str(tmp_path / "t.md"), "--yes", "--data", str(tmp_path / "data")]
     result = CliRunner().invoke(main, command)
@@ -383,7 +391,7 @@ def test_a_cell_with_several_values_is_a_gap_with_its_words(tmp_path):
     assert "one,Write,,“443.14 µs* 418.68 µs” in the source" in cells
 
 
-def test_a_row_with_a_number_in_its_first_column_alone_is_no_title(tmp_path):
+def test_a_row_with_a_number_in_its_first_column_alone_is_no_title(tmp_path: Path) -> None:
     rows = "".join(f"0.{at}5,,,m{at % 2},t{at // 2}\n" for at in range(4))
     answer = proposed(tmp_path, "t.csv", f"acc,more,other,model,task\n{rows}")
     assert (answer["metric"], answer["cells"]) == ("acc", 4)
@@ -392,7 +400,7 @@ def test_a_row_with_a_number_in_its_first_column_alone_is_no_title(tmp_path):
 SWEEP = "lr,bs,acc\n1,1,0.5\n1,2,0.6\n2,1,0.7\n2,2,0.8\n"
 
 
-def test_what_has_no_table_in_a_folder_is_not_read_and_told(tmp_path):
+def test_what_has_no_table_in_a_folder_is_not_read_and_told(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# A sweep\n", "utf-8")
     (tmp_path / "best.json").write_text('{"lr": 2, "bs": 2}', "utf-8")
     (tmp_path / "names.tsv").write_text("who\twhere\na\tb\n", "utf-8")
@@ -408,7 +416,7 @@ def test_what_has_no_table_in_a_folder_is_not_read_and_told(tmp_path):
     )
 
 
-def test_a_folder_with_several_kinds_of_tables_says_what_each_is(tmp_path):
+def test_a_folder_with_several_kinds_of_tables_says_what_each_is(tmp_path: Path) -> None:
     proposed(tmp_path, "t.csv", SWEEP)
     proposed(tmp_path, "u.csv", SWEEP)
     proposed(tmp_path, "r.json", json.dumps([{"lr": 1, "bs": 1, "acc": 0.5}]))
@@ -423,7 +431,7 @@ def test_a_folder_with_several_kinds_of_tables_says_what_each_is(tmp_path):
     )
 
 
-def test_tables_to_choose_from_are_told_with_the_parts_they_stand_in(tmp_path):
+def test_tables_to_choose_from_are_told_with_the_parts_they_stand_in(tmp_path: Path) -> None:
     text = "# Page\n" + "".join(
         f"## {part}\n### Times\n| {head} | a | b |\n|-|-|-|\n| x | 1 | 2 |\n| y | 3 | 4 |\n"
         for part, head in (("log", "Crate"), ("mesh", "Name"))
@@ -433,7 +441,7 @@ def test_tables_to_choose_from_are_told_with_the_parts_they_stand_in(tmp_path):
     assert "2 (mesh > Times; 2 rows" in refused
 
 
-def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path):
+def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path: Path) -> None:
     text = "model,task,acc\na,mbpp,0.5\na,mbpp+,0.4\nb,mbpp,0.7\nb,mbpp+,0.6\n"
     (tmp_path / "t.csv").write_text(text, "utf-8")
     command = ["import", str(tmp_path / "t.csv"), "--yes", "--data", str(tmp_path / "data")]
@@ -442,7 +450,7 @@ def test_levels_that_differ_by_a_sign_get_addresses_that_differ(tmp_path):
     assert "mbpp plus" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
 
 
-def test_a_spread_has_the_unit_of_its_result(tmp_path):
+def test_a_spread_has_the_unit_of_its_result(tmp_path: Path) -> None:
     runs = [
         {"command": f"{tool} -j{threads}", "mean": 4.5 / threads, "stddev": 0.0125 * threads,
          "median": 4.25 / threads, "user": 4.0, "system": 0.25,
@@ -459,7 +467,7 @@ def test_a_spread_has_the_unit_of_its_result(tmp_path):
     ]  # fmt: skip
 
 
-def test_percentiles_of_one_measurement_are_no_levels(tmp_path):
+def test_percentiles_of_one_measurement_are_no_levels(tmp_path: Path) -> None:
     lines = [f"/{page},{at}00,{at}0,{at + 1}0,{at + 3}0" for at, page in enumerate("abc", 1)]
     text = "\n".join(["Name,Requests,50%,95%,99%", *lines, "Aggregated,600,20,30,50"])
     assert "only one factor varies, Name" in proposed(tmp_path, "load.csv", text)["refused"]
@@ -470,5 +478,5 @@ def test_percentiles_of_one_measurement_are_no_levels(tmp_path):
     [("standard deviation over 5 seeds", "sd"), ("SEM", "se"),
      ("standard error", "se"), ("95 % interval", "ci95"), ("half of the range", "")],
 )  # fmt: skip
-def test_a_caption_says_what_stands_after_a_sign(words, kind):
+def test_a_caption_says_what_stands_after_a_sign(words: str, kind: str) -> None:
     assert spread_in([f"BLEU (mean ± {words})", "paper"]) == kind
