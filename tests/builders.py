@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+import yaml
+
 from gridatlas.assessment.assessment import Assessments
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.data.reader import StudySource
@@ -48,6 +51,25 @@ def calls(do: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+def cases(test: str, name: str) -> list[Any]:
+    """Give the rows of one table in the YAML file beside a test, by their ids where they have some.
+
+    A list within a list is a tuple.
+    """
+    tables = yaml.safe_load(Path(test).with_suffix(".yml").read_text("utf-8"))
+    rows = tables[name].items() if isinstance(tables[name], dict) else enumerate(tables[name])
+    return [
+        pytest.param(*map(_of_tuples, row), id=key if isinstance(key, str) else None)
+        for key, row in rows
+    ]
+
+
+def _of_tuples(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [tuple(item) if isinstance(item, list) else item for item in value]
 
 
 def table(head: str, *rows: str) -> str:

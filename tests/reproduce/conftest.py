@@ -1,17 +1,11 @@
 """A run of the toy script's units, and a study that they are cells of."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 from hub import Hub, serving
 from toy_run import toy_rows, toy_units
 from warm import Warm
 
-from gridatlas_reproduce.runner.records import RunFolder, Unit
+from gridatlas_reproduce.runner.records import RunFolder
 from gridatlas_reproduce.runner.runs import Manifest
 from gridatlas_reproduce.runner.units import plan_as_json
 
@@ -32,26 +26,23 @@ ENVIRONMENT = {
     "gpu": {"name": "H100", "memory": 80, "driver": "550", "cuda": "13.0"},
 }
 
-MakeManifest = Callable[..., Manifest]
-MakeRun = Callable[..., RunFolder]
-
 
 LONGEST = ("test_digits", "test_pages", "test_kv_slots", "test_kv_sweep", "test_cluster")
 """Files that take longest, so that no process is left alone with one of them at the end."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (*LONGEST, item.path.stem).index(item.path.stem))
 
 
 @pytest.fixture(scope="session")
-def hub(tmp_path_factory: pytest.TempPathFactory) -> Hub:
+def hub(tmp_path_factory):
     """The hub that the runs of `warm` ask; what it has is put into its folder."""
     return Hub(tmp_path_factory.mktemp("hub"), frozenset({"datasets/Idavidrein/gpqa"}))
 
 
 @pytest.fixture(scope="session")
-def warm(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Warm]:
+def warm(tmp_path_factory, hub):
     """Runs scripts, each in a process of its own; see `warm.py`."""
     folder = tmp_path_factory.mktemp("warm")
     with serving(hub) as address:
@@ -63,7 +54,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> Iterator[Warm]:
 
 
 @pytest.fixture
-def one_thread() -> Iterator[None]:
+def one_thread():
     """PyTorch computes with one thread: for tiny models more are slower."""
     import torch
 
@@ -74,7 +65,7 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Any]:
+def models(tmp_path_factory):
     """A tiny model by its family and its attention: `models("llama", "sdpa")`."""
     import tiny
     import torch
@@ -82,9 +73,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Any
     from gridatlas_reproduce.kv.models import choose_model, load_model
 
     folder = tmp_path_factory.mktemp("models")
-    loaded: dict[tuple[str, str], Any] = {}
+    loaded = {}
 
-    def load(family: str, attention: str) -> Any:
+    def load(family, attention):
         path = folder / family
         if not path.exists():
             tiny.save_tiny(path, family)
@@ -100,10 +91,10 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Any
 
 
 @pytest.fixture
-def make_manifest() -> MakeManifest:
+def make_manifest():
     """A manifest that doesn't depend on this machine: `make_manifest(units, seeds=1)`."""
 
-    def make(units: list[Unit] | None = None, **changes: Any) -> Manifest:
+    def make(units=None, **changes):
         content = {
             "study": "demo",
             "script": "toy_run",
@@ -122,18 +113,16 @@ def make_manifest() -> MakeManifest:
 
 
 @pytest.fixture
-def reported() -> list[str]:
+def reported():
     """What a run's folder has reported."""
     return []
 
 
 @pytest.fixture
-def make_run(tmp_path: Path, make_manifest: MakeManifest, reported: list[str]) -> MakeRun:
+def make_run(tmp_path, make_manifest, reported):
     """A run's folder in which all units but `but` are done: `make_run(units, but=units[:1])`."""
 
-    def make(
-        units: list[Unit], name: str = "run", but: list[Unit] = (), **changes: Any
-    ) -> RunFolder:
+    def make(units, name="run", but=(), **changes):
         manifest = make_manifest(units, **changes)
         run = RunFolder.start(tmp_path / name, manifest, reported.append)
         for unit in units:
@@ -145,7 +134,7 @@ def make_run(tmp_path: Path, make_manifest: MakeManifest, reported: list[str]) -
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     """A data folder with the study `demo`, which has one reading of one cell."""
     folder = tmp_path / "data" / "demo"
     folder.mkdir(parents=True)

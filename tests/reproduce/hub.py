@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,7 +28,7 @@ class Hub:
     asked: list[str] = field(default_factory=list)
 
 
-def _answer(hub: Hub, path: str, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+def _answer(hub, path, body):
     hub.asked.append(path)
     words = path.strip("/").split("/")
     api = words[0] == "api"
@@ -53,9 +52,7 @@ def _answer(hub: Hub, path: str, body: bytes) -> tuple[int, Mapping[str, str], b
     return 200, {"X-Repo-Commit": COMMIT, "ETag": f'"{hashlib.sha1(data).hexdigest()}"'}, data
 
 
-def _about(
-    folder: Path, rest: list[str], name: list[str], body: bytes
-) -> tuple[int, Mapping[str, str], bytes]:
+def _about(folder, rest, name, body):
     files = [
         {
             "type": "file",
@@ -83,13 +80,13 @@ def _about(
 
 
 @contextmanager
-def serving(hub: Hub) -> Iterator[str]:
+def serving(hub):
     """Its address while it is open."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
+        def do_GET(self):
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             path = unquote(urlsplit(self.path).path)
             code, headers, data = _answer(hub, path, body)
@@ -107,7 +104,7 @@ def serving(hub: Hub) -> Iterator[str]:
 
         do_HEAD = do_POST = do_GET
 
-        def log_message(self, format: str, *arguments: Any) -> None:
+        def log_message(self, format, *arguments):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import torch
-
-from gridatlas_reproduce.kv.selection import Budget
 
 
 @dataclass
@@ -30,7 +26,7 @@ class Masked:
     hidden: np.ndarray
 
 
-def full_attention(model: Any, ids: Sequence[int], seen: np.ndarray) -> Masked:
+def full_attention(model, ids, seen):
     """One pass; `seen[i, j]` says whether token i attends to token j. The model is eager."""
     mask = torch.where(torch.tensor(seen), 0.0, torch.finfo(torch.float32).min)[None, None]
     with torch.inference_mode():
@@ -50,17 +46,11 @@ def full_attention(model: Any, ids: Sequence[int], seen: np.ndarray) -> Masked:
     )
 
 
-Scores = Callable[[Masked, list[int]], dict[int, float]]
-"""The scores of the tokens in the cache, from a pass over all tokens so far."""
-
-
-def streaming(found: Masked, cache: list[int]) -> dict[int, float]:
+def streaming(found, cache):
     return {position: position for position in cache}
 
 
-def retained(
-    cache: list[int], scores: dict[int, float], budget: Budget, prompt: int, thought: int | None
-) -> list[int]:
+def retained(cache, scores, budget, prompt, thought):
     """The positions that stay, by the rule's words.
 
     Args:
@@ -70,7 +60,7 @@ def retained(
     window = cache[len(older) :]
     places = int(Fraction(len(older)) * Fraction(str(budget.ratio)))
 
-    def score(position: int) -> float:
+    def score(position):
         infinite = position < prompt or (thought is not None and position >= thought)
         return float("inf") if infinite else scores[position]
 
@@ -90,9 +80,7 @@ class Expected:
     longest: int
 
 
-def decoded(
-    model: Any, ids: Sequence[int], prompt: int, budget: Budget, score: Scores, end_of_thought: int
-) -> Expected:
+def decoded(model, ids, prompt, budget, score, end_of_thought):
     """Work through a sequence: the prompt in one pass, then token by token.
 
     Args:

@@ -1,25 +1,20 @@
 """Ray: a lost process, a lost machine and a failing worker lose nothing that was done."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import toy_run
 from toy_run import FailingFactory, FileReporter, ToyFactory, toy_rows, toy_units
 
-from conftest import MakeRun
 from gridatlas_reproduce.runner.engine import Pool, run_units
 from gridatlas_reproduce.runner.errors import CannotRun
-from gridatlas_reproduce.runner.records import RunFolder, Unit
+from gridatlas_reproduce.runner.records import RunFolder
 
 # Ray's own warnings aren't ours to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -30,7 +25,7 @@ ON_CPU = Pool(gpus=0, workers=2, retries=2)
 
 
 @pytest.fixture(scope="module")
-def ray() -> Iterator[Any]:
+def ray():
     """Ray on one machine that plays two: each has room for one worker."""
     import ray
     from ray.cluster_utils import Cluster
@@ -53,7 +48,7 @@ def ray() -> Iterator[Any]:
         machines.shutdown()
 
 
-def _two_machines(make: Any) -> Any:
+def _two_machines(make):
     head = {"num_cpus": 1, "include_dashboard": False}
     for last in (False, True):
         machines = make()
@@ -69,23 +64,23 @@ def _two_machines(make: Any) -> Any:
     raise AssertionError
 
 
-def item_of(unit: Unit) -> str | None:
+def item_of(unit):
     return unit.item
 
 
-def run(folder: RunFolder, factory: Any, **more: Any) -> int:
+def run(folder, factory, **more):
     return run_units(UNITS, factory, folder, item_of, pool=replace(ON_CPU, **more))
 
 
-def outcomes(folder: RunFolder) -> list[list[tuple[str, int, int]]]:
+def outcomes(folder):
     return [[(row.text, row.sample, row.seed) for row in folder.read(unit)] for unit in UNITS]
 
 
-def expected() -> list[list[tuple[str, int, int]]]:
+def expected():
     return [[(row.text, row.sample, row.seed) for row in toy_rows(unit, 0)] for unit in UNITS]
 
 
-def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
+def test_a_crashed_worker_is_replaced(ray, make_run, tmp_path):
     trap = tmp_path / "trap"
     trap.mkdir()
     (trap / "1").touch()
@@ -96,7 +91,7 @@ def test_a_crashed_worker_is_replaced(ray: Any, make_run: MakeRun, tmp_path: Pat
     assert outcomes(folder) == expected()
 
 
-def test_what_a_worker_cannot_do_is_told_at_once(ray: Any, make_run: MakeRun) -> None:
+def test_what_a_worker_cannot_do_is_told_at_once(ray, make_run):
     folder = make_run(UNITS, but=UNITS)
     error = CannotRun("no model is at ./model", "a model", "name another one")
     with pytest.raises(CannotRun) as raised:
@@ -104,7 +99,7 @@ def test_what_a_worker_cannot_do_is_told_at_once(ray: Any, make_run: MakeRun) ->
     assert raised.value.message == error.message
 
 
-def test_a_worker_that_fails_ends_no_other(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
+def test_a_worker_that_fails_ends_no_other(ray, make_run, tmp_path):
     folder, log = make_run(UNITS, but=UNITS), tmp_path / "told"
     with pytest.raises(CannotRun) as raised:
         run(
@@ -121,14 +116,12 @@ def test_a_worker_that_fails_ends_no_other(ray: Any, make_run: MakeRun, tmp_path
     assert outcomes(folder) == expected()
 
 
-def test_without_a_gpu_in_the_cluster_that_is_told(ray: Any, make_run: MakeRun) -> None:
+def test_without_a_gpu_in_the_cluster_that_is_told(ray, make_run):
     with pytest.raises(CannotRun, match="Ray knows of no GPU"):
         run(make_run(UNITS, but=UNITS), ToyFactory(0), gpus=1)
 
 
-def test_a_folder_that_is_not_shared_is_told(
-    ray: Any, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_that_is_not_shared_is_told(ray, make_run, monkeypatch):
     folder = make_run(UNITS, but=UNITS)
     # The workers have a RunFolder of their own, so this is as if the driver saw another disk.
     monkeypatch.setattr(RunFolder, "missing", lambda self, units: list(units))
@@ -138,7 +131,7 @@ def test_a_folder_that_is_not_shared_is_told(
     assert raised.value.expected == "all units done, in a folder that all machines share"
 
 
-def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
+def test_the_command_joins_a_cluster(ray, tmp_path):
     command = [sys.executable, toy_run.__file__, "--out", str(tmp_path / "run"), "--engine", "ray"]
     address = ("--address", ray.machines.address, "--workers", "2")
     done = subprocess.run([*command, *address], capture_output=True, text=True, check=False)
@@ -148,7 +141,7 @@ def test_the_command_joins_a_cluster(ray: Any, tmp_path: Path) -> None:
 
 
 # Last, for it takes one of the two machines away.
-def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: Path) -> None:
+def test_a_lost_machine_is_done_without(ray, make_run, tmp_path):
     folder = make_run(UNITS, but=UNITS)
     # Another machine in place of the second one, which workers of the tests before may still hold.
     for machine in list(ray.machines.worker_nodes):
@@ -156,7 +149,7 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
     machine = ray.machines.add_node(num_cpus=1)
     _wait_until(lambda: ray.available_resources().get("CPU") == 2)
 
-    def lose() -> None:
+    def lose():
         # Two groups begun and not ended: both machines have a worker that is amid its work.
         _wait_until(lambda: len(_begun_groups(folder)) == 2)
         ray.machines.remove_node(machine, allow_graceful=False)
@@ -168,13 +161,13 @@ def test_a_lost_machine_is_done_without(ray: Any, make_run: MakeRun, tmp_path: P
     assert outcomes(folder) == expected()
 
 
-def _begun_groups(folder: RunFolder) -> set[str | None]:
+def _begun_groups(folder):
     """The items of the groups with some of their units done, and not all."""
     missing = {unit.item for unit in folder.missing(UNITS)}
     return {unit.item for unit in UNITS if folder.path(unit).exists()} & missing
 
 
-def _wait_until(reached: Callable[[], bool], seconds: float = 60) -> None:
+def _wait_until(reached, seconds=60):
     end = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < end

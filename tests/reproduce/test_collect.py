@@ -1,40 +1,36 @@
 """From records to a reading: counts, standard errors worked out by hand, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from toy_run import toy_rows
 
-from conftest import STUDY, MakeRun
+from conftest import STUDY
 from gridatlas.cli.main import main
-from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.records import RunFolder, Unit
 from gridatlas_reproduce.runner.tally import Answers, clustered_stderr, tally
 from gridatlas_reproduce.runner.units import cell_of
 
 CELL = (("local_window", "500"), ("model", "toy"), ("ratio", "0.1"))
 
 
-def called(*arguments: object) -> Result:
+def called(*arguments):
     return CliRunner().invoke(main, list(map(str, arguments)), prog_name="gridatlas")
 
 
-def collected(data: Path, *runs: Path | RunFolder, reading: str = "ours") -> Result:
+def collected(data, *runs, reading="ours"):
     folders = [run.folder if isinstance(run, RunFolder) else run for run in runs]
     options = ("--data", data, "--study", "demo", "--reading", reading)
     return called("collect", *folders, *options)
 
 
-def graded(unit: Unit, *correct: Sequence[int]) -> list[Row]:
+def graded(unit, *correct):
     """Rows of a unit by item: `graded(unit, [1, 0], [1, 1])`."""
     assert unit.item is not None
     ids = [unit.item] if len(correct) == 1 else [f"p{number}" for number in range(len(correct))]
@@ -46,7 +42,7 @@ def graded(unit: Unit, *correct: Sequence[int]) -> list[Row]:
     ]
 
 
-def test_answers_of_a_cell_are_counted() -> None:
+def test_answers_of_a_cell_are_counted():
     units = [Unit(CELL, f"q{number}", 2) for number in range(2)]
     first, second, third, fourth = (row for unit in units for row in graded(unit, [1, 0]))
     rows = {
@@ -62,7 +58,6 @@ def test_answers_of_a_cell_are_counted() -> None:
     assert tally(CELL, rows).answers == Answers(unanswered=2, truncated=2, tokens=100, prunes=6)
     whole = {unit: [replace(row, prunes=None) for row in found] for unit, found in rows.items()}
     counted = tally(CELL, whole).answers
-    assert counted is not None
     assert counted.prunes is None
     assert tally(CELL, {**rows, units[1]: None}).answers is None
 
@@ -89,12 +84,12 @@ def test_answers_of_a_cell_are_counted() -> None:
         ([(3, 10)], None),
     ],
 )
-def test_standard_errors(clusters: list[tuple[int, int]], stderr: float | None) -> None:
+def test_standard_errors(clusters, stderr):
     found = clustered_stderr(clusters)
     assert found == (None if stderr is None else pytest.approx(stderr, rel=1e-12))
 
 
-def test_standard_error_of_questions_is_over_questions() -> None:
+def test_standard_error_of_questions_is_over_questions():
     units = [Unit(CELL, f"q{number}", 2) for number in range(4)]
     outcomes = [[1, 1], [1, 0], [0, 0], [0, 1]]
     rows = {unit: graded(unit, outcome) for unit, outcome in zip(units, outcomes, strict=True)}
@@ -105,7 +100,7 @@ def test_standard_error_of_questions_is_over_questions() -> None:
     assert found.correct == (2, 1, 0, 1)
 
 
-def test_standard_error_of_training_seeds_is_over_seeds() -> None:
+def test_standard_error_of_training_seeds_is_over_seeds():
     units = [Unit(CELL, f"seed{number}", 4) for number in range(3)]
     # The same four problems for each of three models: 3, 1 and 2 of 4 are right.
     outcomes = [([1], [1], [1], [0]), ([1], [0], [0], [0]), ([1], [0], [1], [0])]
@@ -126,7 +121,7 @@ def test_standard_error_of_training_seeds_is_over_seeds() -> None:
 
 
 @pytest.fixture
-def units() -> list[Unit]:
+def units():
     """Two cells with four questions each, two samples per question."""
     return [
         Unit((*CELL[:2], ("ratio", ratio)), f"q{number}", 2)
@@ -136,7 +131,7 @@ def units() -> list[Unit]:
 
 
 @pytest.fixture
-def run(units: list[Unit], make_run: MakeRun) -> RunFolder:
+def run(units, make_run):
     """At 0.1 the questions have 2, 1, 0, 1 right; at 0.2 2, 2, 1, and the last isn't done."""
     run = make_run(units, but=units)
     right = {"0.1": [[1, 1], [1, 0], [0, 0], [0, 1]], "0.2": [[1, 1], [1, 1], [1, 0]]}
@@ -147,9 +142,7 @@ def run(units: list[Unit], make_run: MakeRun) -> RunFolder:
     return run
 
 
-def test_many_cells_that_are_absent_are_told_by_grid(
-    data: Path, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_many_cells_that_are_absent_are_told_by_grid(data, units, make_run):
     ratios = [f"0.{number}" for number in range(1, 7)]
     models = [f"m{number:02}" for number in range(21)]
     plan = [
@@ -177,9 +170,7 @@ def test_many_cells_that_are_absent_are_told_by_grid(
     assert "  absent: … and 8 more like these" in lines
 
 
-def test_complete_cells_become_rows_and_others_stay_absent(
-    data: Path, run: RunFolder, units: list[Unit]
-) -> None:
+def test_complete_cells_become_rows_and_others_stay_absent(data, run, units):
     result = collected(data, run)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == (
@@ -206,9 +197,7 @@ def test_complete_cells_become_rows_and_others_stay_absent(
     assert (data / "demo/ours.csv").read_text() == head + first + second
 
 
-def test_cells_that_are_not_complete_at_levels_of_no_study_are_left_out(
-    data: Path, run: RunFolder
-) -> None:
+def test_cells_that_are_not_complete_at_levels_of_no_study_are_left_out(data, run):
     listed = "facets: [model]\nfactors: {ratio: {levels: [0.1]}}\n"
     (data / "demo/study.yml").write_text(STUDY.replace("facets: [model]\n", listed))
     result = collected(data, run)
@@ -223,7 +212,7 @@ def test_cells_that_are_not_complete_at_levels_of_no_study_are_left_out(
     assert [cell["levels"]["ratio"] for cell in manifest["cells"]] == ["0.1"]
 
 
-def test_outcomes_are_there_item_by_item(data: Path, run: RunFolder) -> None:
+def test_outcomes_are_there_item_by_item(data, run):
     collected(data, run)
     text = (data / f"demo/runs/{run.run}.outcomes.json").read_text()
     assert text == (
@@ -233,7 +222,7 @@ def test_outcomes_are_there_item_by_item(data: Path, run: RunFolder) -> None:
     )
 
 
-def test_manifest_says_how_far_each_cell_is(data: Path, run: RunFolder) -> None:
+def test_manifest_says_how_far_each_cell_is(data, run):
     collected(data, run)
     content = json.loads((data / f"demo/runs/{run.run}.json").read_text())
     rows = [row for unit in run.plan() if unit.cell == CELL for row in run.read(unit)]
@@ -247,7 +236,7 @@ def test_manifest_says_how_far_each_cell_is(data: Path, run: RunFolder) -> None:
     }
 
 
-def test_reading_passes_the_check(data: Path, run: RunFolder) -> None:
+def test_reading_passes_the_check(data, run):
     collected(data, run)
     entries = "readings:\n  - {id: cells, file: cells.csv}\n  - {id: ours, file: ours.csv}\n"
     (data / "demo/study.yml").write_text(STUDY + entries)
@@ -260,8 +249,8 @@ def test_reading_passes_the_check(data: Path, run: RunFolder) -> None:
     assert "readings:" not in collected(data, run).stdout
 
 
-def test_the_same_records_give_the_same_bytes(data: Path, run: RunFolder) -> None:
-    def files() -> dict[str, bytes]:
+def test_the_same_records_give_the_same_bytes(data, run):
+    def files():
         return {path.name: path.read_bytes() for path in data.rglob("*") if path.is_file()}
 
     collected(data, run)
@@ -273,9 +262,7 @@ def test_the_same_records_give_the_same_bytes(data: Path, run: RunFolder) -> Non
     assert files() == first
 
 
-def test_a_run_without_a_complete_cell_writes_how_far_it_is(
-    data: Path, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_a_run_without_a_complete_cell_writes_how_far_it_is(data, units, make_run):
     run = make_run(units, but=units[:2])
     result = collected(data, run)
     assert result.exit_code == 0
@@ -286,9 +273,7 @@ def test_a_run_without_a_complete_cell_writes_how_far_it_is(
     assert (data / f"demo/runs/{run.run}.json").exists()
 
 
-def test_a_half_written_record_is_told_and_not_counted(
-    data: Path, run: RunFolder, units: list[Unit]
-) -> None:
+def test_a_half_written_record_is_told_and_not_counted(data, run, units):
     path = run.path(units[1])
     path.write_bytes(path.read_bytes()[:-5])
     result = collected(data, run)
@@ -300,7 +285,7 @@ def test_a_half_written_record_is_told_and_not_counted(
     assert path.exists()
 
 
-def test_label_and_limit_are_told(data: Path, units: list[Unit], make_run: MakeRun) -> None:
+def test_label_and_limit_are_told(data, units, make_run):
     run = make_run(units, settings={"limit": 4})
     options = ("--data", data, "--study", "demo", "--reading", "ours", "--label", 'Ours: "x"')
     lines = called("collect", run.folder, *options).stdout.splitlines()
@@ -308,9 +293,7 @@ def test_label_and_limit_are_told(data: Path, units: list[Unit], make_run: MakeR
     assert lines[-1] == r'  - {id: ours, file: ours.csv, label: "Ours: \"x\""}'
 
 
-def test_rows_of_other_runs_are_kept_in_order(
-    data: Path, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_rows_of_other_runs_are_kept_in_order(data, units, make_run):
     later = [replace(unit, cell=(*unit.cell[1:], ("local_window", "1000"))) for unit in units]
     first_run, second_run = (
         make_run(units, "one"),
@@ -339,9 +322,7 @@ def test_rows_of_other_runs_are_kept_in_order(
     ) in result.stdout
 
 
-def test_a_cell_that_is_measured_again_leaves_the_first_run_as_it_is(
-    data: Path, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_a_cell_that_is_measured_again_leaves_the_first_run_as_it_is(data, units, make_run):
     """Of the same settings both have the same id; the second gets another, which stays its own."""
     first = make_run(units, "one")
     collected(data, first)
@@ -373,12 +354,12 @@ facets: [model]
 """
 
 
-def table(data: Path, reading: str) -> list[str]:
+def table(data, reading):
     """The rows of a reading's table."""
     return (data / f"demo/{reading}.csv").read_text().splitlines()[1:]
 
 
-def solved(data: Path, run: RunFolder, see_also: str, k: int = 2) -> Result:
+def solved(data, run, see_also, k=2):
     folder = data / "solved"
     folder.mkdir()
     (folder / "study.yml").write_text(f"{OF_PASS_2}see_also: {see_also}\n")
@@ -386,9 +367,7 @@ def solved(data: Path, run: RunFolder, see_also: str, k: int = 2) -> Result:
     return called("collect", run.folder, *options)
 
 
-def test_pass_at_k_counts_items_of_which_one_sample_is_right(
-    data: Path, run: RunFolder, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_pass_at_k_counts_items_of_which_one_sample_is_right(data, run, units, make_run):
     result = solved(data, run, "[{study: demo, text: Shares, same_runs: true}]")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[:3] == [
@@ -409,9 +388,7 @@ def test_pass_at_k_counts_items_of_which_one_sample_is_right(
     assert "pass_at" not in json.loads((data / f"demo/runs/{run.run}.json").read_text())
 
 
-def test_cells_with_another_number_of_samples_are_left_out_of_pass_at_k(
-    data: Path, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_cells_with_another_number_of_samples_are_left_out_of_pass_at_k(data, units, make_run):
     greedy = [replace(unit, rows=1) for unit in units if unit.levels["ratio"] == "0.2"]
     run = make_run([*(unit for unit in units if unit.levels["ratio"] == "0.1"), *greedy])
     result = solved(data, run, "[{study: demo, text: Shares, same_runs: true}]")
@@ -422,9 +399,7 @@ def test_cells_with_another_number_of_samples_are_left_out_of_pass_at_k(
     ]
 
 
-def test_cells_that_are_not_done_at_levels_without_pass_at_k_are_left_out(
-    data: Path, units: list[Unit], make_run: MakeRun
-) -> None:
+def test_cells_that_are_not_done_at_levels_without_pass_at_k_are_left_out(data, units, make_run):
     run = make_run(units, but=units)
     listed = "[{study: demo, text: Shares, same_runs: true}]\nfactors: {ratio: {levels: [0.1]}}"
     result = solved(data, run, listed)
@@ -447,9 +422,7 @@ def test_cells_that_are_not_done_at_levels_without_pass_at_k_are_left_out(
         ),
     ],
 )
-def test_runs_that_pass_at_k_does_not_fit_are_refused(
-    see_also: str, k: int, message: str, data: Path, run: RunFolder
-) -> None:
+def test_runs_that_pass_at_k_does_not_fit_are_refused(see_also, k, message, data, run):
     result = solved(data, run, see_also, k)
     assert result.exit_code != 0
     assert message.format(run=run.run) in result.stderr
@@ -459,7 +432,7 @@ def test_runs_that_pass_at_k_does_not_fit_are_refused(
 # --- what doesn't fit ---------------------------------------------------------------------------
 
 
-def test_a_cell_of_two_runs_is_refused(data: Path, units: list[Unit], make_run: MakeRun) -> None:
+def test_a_cell_of_two_runs_is_refused(data, units, make_run):
     first_run, second_run = make_run(units, "one"), make_run(units, "two", seeds=1)
     collected(data, first_run)
     table = (data / "demo/ours.csv").read_bytes()
@@ -476,9 +449,7 @@ def test_a_cell_of_two_runs_is_refused(data: Path, units: list[Unit], make_run: 
     assert not (data / f"demo/runs/{second_run.run}.json").exists()
 
 
-def test_one_unit_with_two_outcomes_is_refused(
-    data: Path, run: RunFolder, units: list[Unit]
-) -> None:
+def test_one_unit_with_two_outcomes_is_refused(data, run, units):
     copy = run.folder.with_name("copy")
     shutil.copytree(run.folder, copy)
     RunFolder.open(copy).write(units[1], graded(units[1], [0, 0]))
@@ -510,9 +481,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("line", "instead", "message"), REFUSED)
-def test_a_study_that_does_not_fit_is_refused(
-    line: str, instead: str, message: str, data: Path, run: RunFolder
-) -> None:
+def test_a_study_that_does_not_fit_is_refused(line, instead, message, data, run):
     assert line in STUDY
     (data / "demo/study.yml").write_text(STUDY.replace(line, instead))
     result = collected(data, run)
@@ -523,7 +492,7 @@ def test_a_study_that_does_not_fit_is_refused(
     assert not (data / "demo/runs").exists()
 
 
-def test_a_reading_of_shares_is_given_in_shares(data: Path, run: RunFolder) -> None:
+def test_a_reading_of_shares_is_given_in_shares(data, run):
     text = STUDY.replace('unit: "%", range: [0, 100], decimals: 1', "range: [0, 1]")
     (data / "demo/study.yml").write_text(text)
     collected(data, run)
@@ -538,9 +507,7 @@ def test_a_reading_of_shares_is_given_in_shares(data: Path, run: RunFolder) -> N
         ("", "demo/ours.csv: problem [empty-file]"),
     ],
 )
-def test_a_file_of_somebody_else_is_left_alone(
-    content: str, message: str, data: Path, run: RunFolder
-) -> None:
+def test_a_file_of_somebody_else_is_left_alone(content, message, data, run):
     (data / "demo/ours.csv").write_text(content)
     result = collected(data, run)
     assert result.exit_code == 1
@@ -557,7 +524,7 @@ def test_a_file_of_somebody_else_is_left_alone(
         ({"--study": "other"}, 'the run RUN measures the study "demo"\n'),
     ],
 )
-def test_wrong_usage(changes: dict[str, str], message: str, data: Path, run: RunFolder) -> None:
+def test_wrong_usage(changes, message, data, run):
     shutil.copytree(data / "demo", data / "other")
     chosen = {"--data": str(data), "--study": "demo", "--reading": "ours"} | changes
     result = called("collect", run.folder, *(word for pair in chosen.items() for word in pair))
@@ -566,7 +533,7 @@ def test_wrong_usage(changes: dict[str, str], message: str, data: Path, run: Run
     assert result.stderr.startswith(f"Error: {message}")
 
 
-def test_without_a_run_it_is_wrong_usage(data: Path, tmp_path: Path) -> None:
+def test_without_a_run_it_is_wrong_usage(data, tmp_path):
     result = called("collect", "--study", "demo", "--reading", "ours")
     assert result.exit_code == 2
     assert "Missing argument 'RUN...'" in result.stderr
@@ -578,21 +545,18 @@ def test_without_a_run_it_is_wrong_usage(data: Path, tmp_path: Path) -> None:
 # --- what no script writes ----------------------------------------------------------------------
 
 
-def record(run: RunFolder, unit: Unit) -> tuple[Path, list[str]]:
+def record(run, unit):
     """The file of a unit, and its lines."""
     path = run.path(unit)
     return path, path.read_text("utf-8").splitlines()
 
 
-def changed(line: str, **changes: object) -> str:
+def changed(line, **changes):
     return json.dumps(json.loads(line) | changes)
 
 
 TAMPERED = [
-    (
-        lambda head, first, second: [head, first, first],
-        'has sample 0 of item "q0" twice',
-    ),
+    (lambda head, first, second: [head, first, first], 'has sample 0 of item "q0" twice'),
     (
         lambda head, first, second: [head, changed(first, item="q7"), changed(second, item="q8")],
         'has a row of item "q7", and is of "q0"',
@@ -609,10 +573,7 @@ TAMPERED = [
         lambda head, first, second: [head, changed(first, seconds=math.nan), second],
         "has a line with NaN, which JSON doesn't have",
     ),
-    (
-        lambda head, first, second: [changed(head, unit=UNIT_OF_TRUE), first],
-        "is of another unit",
-    ),
+    (lambda head, first, second: [changed(head, unit=UNIT_OF_TRUE), first], "is of another unit"),
 ]
 UNIT_OF_TRUE = {"cell": {"local_window": "500", "model": "toy", "ratio": "0.1"}, "item": "q0"} | {
     "rows": True
@@ -620,9 +581,7 @@ UNIT_OF_TRUE = {"cell": {"local_window": "500", "model": "toy", "ratio": "0.1"},
 
 
 @pytest.mark.parametrize(("tamper", "why"), TAMPERED)
-def test_a_record_that_the_script_would_not_write_is_not_counted(
-    tamper: Callable[[str, str, str], list[str]], why: str, data: Path, make_run: MakeRun
-) -> None:
+def test_a_record_that_the_script_would_not_write_is_not_counted(tamper, why, data, make_run):
     samples = 1 if why == "is of another unit" else 2
     units = [Unit(CELL, f"q{number}", samples) for number in range(2)]
     run = make_run(units)
@@ -655,9 +614,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("changes", "why"), PLANS)
-def test_a_plan_that_the_script_would_not_write_is_refused(
-    changes: dict[str, object], why: str, data: Path, make_run: MakeRun
-) -> None:
+def test_a_plan_that_the_script_would_not_write_is_refused(changes, why, data, make_run):
     run = make_run([Unit(CELL, "q0", 1)])
     path = run.folder / "plan.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
@@ -680,9 +637,7 @@ MANIFESTS = [
 
 
 @pytest.mark.parametrize(("text", "instead", "why"), MANIFESTS)
-def test_a_manifest_that_the_script_would_not_write_is_refused(
-    text: str, instead: str, why: str, data: Path, run: RunFolder
-) -> None:
+def test_a_manifest_that_the_script_would_not_write_is_refused(text, instead, why, data, run):
     path = run.folder / "run.json"
     before = path.read_text()
     assert text in before
@@ -706,9 +661,7 @@ def test_a_manifest_that_the_script_would_not_write_is_refused(
         ("packages", {"torch": 2}, 'has "2" as its packages.torch'),
     ],
 )
-def test_a_run_that_would_be_refused_later_is_not_collected(
-    key: str, value: object, found: str, data: Path, run: RunFolder
-) -> None:
+def test_a_run_that_would_be_refused_later_is_not_collected(key, value, found, data, run):
     path = run.folder / "run.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     result = collected(data, run)
@@ -723,9 +676,7 @@ def test_a_run_that_would_be_refused_later_is_not_collected(
 
 
 @pytest.mark.parametrize("linked", ["demo", "demo/runs", "demo/ours.csv"])
-def test_nothing_is_written_out_of_the_data_folder(
-    linked: str, data: Path, run: RunFolder, tmp_path: Path
-) -> None:
+def test_nothing_is_written_out_of_the_data_folder(linked, data, run, tmp_path):
     away = tmp_path / "away"
     if linked == "demo":
         (data / "demo").rename(away)
@@ -764,7 +715,7 @@ print(looked)
 """
 
 
-def test_units_that_are_not_done_are_not_looked_for(data: Path, make_run: MakeRun) -> None:
+def test_units_that_are_not_done_are_not_looked_for(data, make_run):
     plan = [Unit(CELL, f"q{number}", 1) for number in range(50)]
     run = make_run(plan, but=plan[2:])
     command = [sys.executable, "-c", LOOKS, str(run.folder), str(data)]

@@ -1,7 +1,5 @@
 """The device that is computed on, and what is said where it isn't there."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 
@@ -14,7 +12,7 @@ EXPECTED = (
 )
 
 
-def _gpus(monkeypatch: pytest.MonkeyPatch, number: int, cuda: str | None = "13.0") -> None:
+def _gpus(monkeypatch, number, cuda="13.0"):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: number > 0)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: number)
     monkeypatch.setattr(torch.version, "cuda", cuda)
@@ -32,9 +30,7 @@ def _gpus(monkeypatch: pytest.MonkeyPatch, number: int, cuda: str | None = "13.0
         (2, "cuda:1", "cuda:1"),
     ],
 )
-def test_devices_that_are_there(
-    gpus: int, name: str, device: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_devices_that_are_there(gpus, name, device, monkeypatch):
     _gpus(monkeypatch, gpus)
     assert choose_device(name) == torch.device(device)
 
@@ -53,9 +49,7 @@ def test_devices_that_are_there(
         (2, "13.0", "cuda:2", "only 2 GPUs, numbered from 0"),
     ],
 )
-def test_a_gpu_that_is_not_there_is_told(
-    gpus: int, cuda: str | None, name: str, found: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_that_is_not_there_is_told(gpus, cuda, name, found, monkeypatch):
     _gpus(monkeypatch, gpus, cuda)
     with pytest.raises(CannotRun) as error:
         choose_device(name)
@@ -64,6 +58,6 @@ def test_a_gpu_that_is_not_there_is_told(
 
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:", "cuda:x", "", "cpu:0"])
-def test_a_name_that_is_none_is_wrong_usage(name: str) -> None:
+def test_a_name_that_is_none_is_wrong_usage(name):
     with pytest.raises(WrongUsage, match="cuda:0, cuda:1"):
         choose_device(name)

@@ -8,12 +8,11 @@ import importlib.util
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 import tiny
@@ -21,7 +20,7 @@ import torch
 from click.testing import CliRunner
 from safetensors import SafetensorError
 from test_kv_sweep import SCRIPTS, page
-from warm import Done, Warm
+from warm import Done
 
 from gridatlas.cli.main import main as gridatlas
 from gridatlas_reproduce.digits.grpo import Grpo, last_checkpoint, rewards, train_on
@@ -52,7 +51,7 @@ from gridatlas_reproduce.digits.study import (
 from gridatlas_reproduce.digits.supervised import Check, Supervised, train_further, train_start
 from gridatlas_reproduce.runner.collect import collect
 from gridatlas_reproduce.runner.errors import CannotRun, WrongUsage, enough_space
-from gridatlas_reproduce.runner.records import RunFolder, Unit, seed_of
+from gridatlas_reproduce.runner.records import RunFolder, seed_of
 
 SCRIPT = str(SCRIPTS / "grpo_digits.py")
 STUDY = """format: 1
@@ -68,7 +67,7 @@ CELLS = ((1, 1), (1, 2), (2, 1), (2, 2))
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def one_thread():
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -88,9 +87,7 @@ def one_thread() -> Iterator[None]:
         (Problem(999, 999, "*", 3), "999*999=", "100899", "999*999"),
     ],
 )
-def test_numbers_are_written_from_their_last_digit(
-    problem: Problem, prompt: str, answer: str, name: str
-) -> None:
+def test_numbers_are_written_from_their_last_digit(problem, prompt, answer, name):
     assert (problem.prompt, problem.answer, problem.name) == (prompt, answer, name)
     assert len(answer) == answer_width(problem.operation, problem.width)
 
@@ -99,9 +96,7 @@ def test_numbers_are_written_from_their_last_digit(
     ("cell", "wanted", "number"),
     [((1, 1), 100, 50), ((1, 1), 20, 20), ((1, 2), 1000, 450), ((3, 2), 100, 100)],
 )
-def test_held_out_problems_are_at_most_half(
-    cell: tuple[int, int], wanted: int, number: int
-) -> None:
+def test_held_out_problems_are_at_most_half(cell, wanted, number):
     found = held_out(cell, "+", 3, wanted, 0)
     assert len(found) == len(set(found)) == number
     for problem in found:
@@ -112,7 +107,7 @@ def test_held_out_problems_are_at_most_half(
     assert held_out(cell, "+", 3, 10, 0) == found[:10]
 
 
-def test_held_out_problems_are_never_trained_on() -> None:
+def test_held_out_problems_are_never_trained_on():
     study = DigitsStudy(digits=2, region=1)
     asked = frozenset(problem for cell in study.cells for problem in study.problems(cell))
     assert len(asked) == 50 + 3 * 100
@@ -126,8 +121,8 @@ def test_held_out_problems_are_never_trained_on() -> None:
     assert asked.isdisjoint(short)
 
 
-def test_training_draws_the_same_for_the_same_seed() -> None:
-    def drawn(seed: str) -> list[Problem]:
+def test_training_draws_the_same_for_the_same_seed():
+    def drawn(seed):
         return list(islice(training(CELLS, "*", 2, frozenset(), seed), 200))
 
     assert drawn("1") == drawn("1") != drawn("2")
@@ -136,7 +131,7 @@ def test_training_draws_the_same_for_the_same_seed() -> None:
 # --- models ---------------------------------------------------------------------------------------
 
 
-def save(folder: Path, seed: int = 1) -> Any:
+def save(folder, seed=1):
     """A small model of large weights, so that other tokens give other answers."""
     model = new_model(ModelSize(16, 1, 2), seed).eval()
     with torch.no_grad():
@@ -148,7 +143,7 @@ def save(folder: Path, seed: int = 1) -> Any:
     return model
 
 
-def test_model_is_the_same_for_the_same_seed_and_after_saving(tmp_path: Path) -> None:
+def test_model_is_the_same_for_the_same_seed_and_after_saving(tmp_path):
     model = save(tmp_path / "model")
     weights = load_model(tmp_path / "model").state_dict()
     assert weights.keys() == model.state_dict().keys()
@@ -160,7 +155,7 @@ def test_model_is_the_same_for_the_same_seed_and_after_saving(tmp_path: Path) ->
     assert not torch.equal(first, other)
 
 
-def test_a_character_is_a_token(tmp_path: Path) -> None:
+def test_a_character_is_a_token(tmp_path):
     from transformers import AutoTokenizer
 
     new_tokenizer().save_pretrained(tmp_path)
@@ -172,7 +167,7 @@ def test_a_character_is_a_token(tmp_path: Path) -> None:
     assert tokenizer(["1+1=", "1="], padding=True)["attention_mask"] == [[1] * 4, [0, 0, 1, 1]]
 
 
-def test_an_answer_does_not_depend_on_the_others(tmp_path: Path) -> None:
+def test_an_answer_does_not_depend_on_the_others(tmp_path):
     model = save(tmp_path)
     problems = held_out((2, 2), "+", 2, 40, 0)
     seeds = [seed_of(0, problem.name, 0) for problem in problems]
@@ -189,7 +184,7 @@ def test_an_answer_does_not_depend_on_the_others(tmp_path: Path) -> None:
     assert sampled(model, problems, [seed + 1 for seed in seeds], 0.6, 4) != together
 
 
-def test_temperature_0_takes_the_likeliest(tmp_path: Path) -> None:
+def test_temperature_0_takes_the_likeliest(tmp_path):
     model = save(tmp_path)
     problems = held_out((2, 2), "+", 2, 20, 0)
     found = sampled(model, problems, range(20), 0, 4)
@@ -230,12 +225,12 @@ BROKEN = {
 }
 
 
-def _change(path: Path, **values: Any) -> None:
+def _change(path, **values):
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 @pytest.mark.parametrize(("damage", "why"), BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
+def test_a_broken_model_is_told(damage, why, tmp_path):
     folder = tmp_path / "model"
     save(folder)
     damage(folder)
@@ -251,7 +246,7 @@ def test_a_broken_model_is_told(damage: Any, why: str, tmp_path: Path) -> None:
 # --- the study ------------------------------------------------------------------------------------
 
 
-def test_units_are_all_cells_of_each_model() -> None:
+def test_units_are_all_cells_of_each_model():
     study = DigitsStudy(digits=2, region=1, seeds=(1, 2), items=10)
     units = study.units()
     assert len(units) == len(set(units)) == 2 * 3 * 3 * 4
@@ -275,11 +270,11 @@ def test_units_are_all_cells_of_each_model() -> None:
     }
 
 
-def test_settings_are_all_that_determines_the_results() -> None:
+def test_settings_are_all_that_determines_the_results():
     study = DigitsStudy()
     settings = study.settings()
     assert json.loads(json.dumps(settings)) == settings
-    changes: dict[str, Any] = {
+    changes = {
         "digits": 5,
         "region": 3,
         "rollouts": (Decimal("1.25"),),
@@ -296,7 +291,7 @@ def test_settings_are_all_that_determines_the_results() -> None:
         assert replace(study, **{name: value}).settings() != settings
 
 
-def test_the_smallest_cell_has_fewer_problems() -> None:
+def test_the_smallest_cell_has_fewer_problems():
     study = DigitsStudy(seeds=(1,), temperatures=(Decimal(0), Decimal("0.6")))
     rows = {tuple(unit.levels.values())[2:]: unit.rows for unit in study.units()}
     assert [rows[levels] for levels in rows if levels[1:] == ("1", "1")] == [50, 400]
@@ -313,7 +308,7 @@ class NotingCheck(Check):
 
     shares: ClassVar[list[float]] = []
 
-    def share(self, model: Any) -> float:
+    def share(self, model):
         self.shares.append(super().share(model))
         return self.shares[-1]
 
@@ -323,9 +318,9 @@ UNTIL = Supervised(steps=400, batch=64, rate=1e-2, until=0.2, every=10)
 
 
 @pytest.fixture(scope="module")
-def able(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+def able(tmp_path_factory):
     """A model that is right in a fifth of the sums of one digit, and the steps that took."""
-    steps: list[int] = []
+    steps = []
     check = NotingCheck(ONES, 1.0, 3)
     model = train_start(SIZE, UNTIL, problems_of_one(), check, 1, "cpu", steps.append)
     folder = tmp_path_factory.mktemp("able")
@@ -333,7 +328,7 @@ def able(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
     return folder, steps
 
 
-def test_the_start_ends_where_it_is_right_often_enough(able: tuple[Path, list[int]]) -> None:
+def test_the_start_ends_where_it_is_right_often_enough(able):
     folder, steps = able
     assert steps == list(range(1, len(steps) + 1))
     assert 10 < len(steps) < 400
@@ -342,16 +337,16 @@ def test_the_start_ends_where_it_is_right_often_enough(able: tuple[Path, list[in
     assert len(steps) == 10 * (len(before) + 1)
     assert max(before) < 0.2 <= last == Check(ONES, 1.0, 3).share(load_model(folder))
     # Where it never is, the steps end it.
-    few: list[int] = []
+    few = []
     hard = replace(UNTIL, steps=20, until=1.0)
     train_start(SIZE, hard, problems_of_one(), Check(ONES, 1.0, 3), 1, "cpu", few.append)
     assert len(few) == 20
 
 
-def test_the_control_learns_right_answers(able: tuple[Path, list[int]]) -> None:
+def test_the_control_learns_right_answers(able):
     check, model = Check(ONES, 1.0, 3), load_model(able[0])
     before = check.share(model)
-    steps: list[int] = []
+    steps = []
     model = train_further(model, 100, 64, 1e-2, problems_of_one(), "cpu", steps.append)
     assert len(steps) == 100
     assert check.share(model) > before + 0.2
@@ -360,7 +355,7 @@ def test_the_control_learns_right_answers(able: tuple[Path, list[int]]) -> None:
 # --- GRPO -----------------------------------------------------------------------------------------
 
 
-def test_rewards() -> None:
+def test_rewards():
     cases = [
         ("75$", 1.0),
         ("75$9_", 1.0),
@@ -375,7 +370,7 @@ def test_rewards() -> None:
     assert rewards(texts, ["75"] * len(texts), prompts=["…"]) == [value for _, value in cases]
 
 
-def problems_of_one() -> Iterator[Problem]:
+def problems_of_one():
     return training(((1, 1),), "+", 1, frozenset(), "1")
 
 
@@ -383,7 +378,7 @@ HOW = Grpo(max_steps=6, prompts=8, num_generations=8, save_steps=2)
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def start(tmp_path_factory):
     """A model that is right sometimes: without that nothing is rewarded, and nothing learned."""
     folder = tmp_path_factory.mktemp("start")
     how = Supervised(steps=60, batch=64, rate=1e-2, until=1.0)
@@ -393,15 +388,13 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def weights_after(
-    start: Path, folder: Path, stop_at: int | None = None, step_done: Any = None
-) -> Any:
+def weights_after(start, folder, stop_at=None, step_done=None):
     """The weights after GRPO; it may be stopped at a step."""
 
     class Stopped(Exception):
         pass
 
-    def count(step: int) -> None:
+    def count(step):
         if step_done:
             step_done(step)
         if step == stop_at:
@@ -414,7 +407,7 @@ def weights_after(
     return model.state_dict()
 
 
-def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path) -> None:
+def test_grpo_goes_on_from_its_last_whole_checkpoint(start, tmp_path):
     whole = weights_after(start, tmp_path / "whole")
     before = load_model(start).state_dict()
     assert any(not torch.equal(before[name], whole[name]) for name in whole)
@@ -425,16 +418,14 @@ def test_grpo_goes_on_from_its_last_whole_checkpoint(start: Path, tmp_path: Path
     shutil.copytree(folder / "checkpoint-4", folder / "checkpoint-6")
     (folder / "checkpoint-6" / "trainer_state.json").write_text('{"global_step": 6, "best')
     (folder / "checkpoint-6" / "optimizer.pt").write_bytes(b"")
-    steps: list[int] = []
+    steps = []
     after = weights_after(start, folder, step_done=steps.append)
     assert steps == [5, 6]
     assert after.keys() == whole.keys()
     assert all(torch.equal(after[name], whole[name]) for name in whole)
 
 
-def test_each_rollout_temperature_trains_a_model_from_the_same_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_rollout_temperature_trains_a_model_from_the_same_start(tmp_path, monkeypatch):
     from trl import GRPOConfig
 
     study = DigitsStudy(
@@ -446,10 +437,10 @@ def test_each_rollout_temperature_trains_a_model_from_the_same_start(
         grpo=HOW,
     )
     worker = DigitsWorker(study, tmp_path, "cpu", quiet=True)
-    temperatures: list[float] = []
+    temperatures = []
     given = GRPOConfig.__init__
 
-    def noted(self: Any, *, temperature: float, **more: Any) -> None:
+    def noted(self, *, temperature, **more):
         temperatures.append(temperature)
         given(self, temperature=temperature, **more)
 
@@ -459,11 +450,11 @@ def test_each_rollout_temperature_trains_a_model_from_the_same_start(
     assert len({model["model.norm.weight"].numpy().tobytes() for model in models}) == 4
 
 
-def test_grpo_learns(able: tuple[Path, list[int]], tmp_path: Path) -> None:
+def test_grpo_learns(able, tmp_path):
     """The share of right answers to all sums of one digit, 4 samples of each."""
     problems = ONES * 4
 
-    def share(model: Any) -> float:
+    def share(model):
         answers = sampled(model, problems, range(400), 1.0, 3)
         pairs = zip(problems, answers, strict=True)
         return sum(answer == (problem.answer, True) for problem, answer in pairs) / 400
@@ -477,10 +468,10 @@ def test_grpo_learns(able: tuple[Path, list[int]], tmp_path: Path) -> None:
     assert after > before + 0.12, (before, after)
 
 
-def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_told_in_training(start, tmp_path):
     folder = tmp_path / "checkpoints"
 
-    def fill(step: int) -> None:
+    def fill(step):
         (folder / "checkpoint-2").mkdir(parents=True, exist_ok=True)
         if step == 2:
             (folder / "checkpoint-2" / "optimizer.pt").symlink_to("/dev/full")
@@ -497,7 +488,7 @@ def test_a_full_disk_is_told_in_training(start: Path, tmp_path: Path) -> None:
     )
 
 
-def test_full_disk_is_told_whichever_package_writes(tmp_path: Path) -> None:
+def test_full_disk_is_told_whichever_package_writes(tmp_path):
     # By a link: a package that renames would put its file in place of the device.
     full = tmp_path / "full"
     full.symlink_to("/dev/full")
@@ -513,7 +504,7 @@ def test_full_disk_is_told_whichever_package_writes(tmp_path: Path) -> None:
         raise OSError(errno.EACCES, "denied")
 
 
-def _raise(error: Exception) -> None:
+def _raise(error):
     raise error
 
 
@@ -526,7 +517,7 @@ UNITS = 3 * 2 * 4
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def here(tmp_path_factory):
     """A folder with a study, for the runs."""
     folder = tmp_path_factory.mktemp("digits")
     study = folder / "data" / ID
@@ -537,7 +528,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(warm: Warm, here: Path) -> Path:
+def whole(warm, here):
     """A run that nothing disturbed."""
     done = warm.run(["python", SCRIPT, *SMALL, "--out", "whole"], here)
     assert done.code == 0, done.stderr
@@ -547,7 +538,7 @@ def whole(warm: Warm, here: Path) -> Path:
     return here / "whole"
 
 
-def read(folder: Path) -> dict[Unit, list[dict[str, Any]]]:
+def read(folder):
     """The rows of a run without their seconds."""
     run = RunFolder.open(folder)
     found = {}
@@ -558,13 +549,12 @@ def read(folder: Path) -> dict[Unit, list[dict[str, Any]]]:
     return found
 
 
-def reading(folder: Path) -> dict[str, bytes]:
+def reading(folder):
     """What `gridatlas collect` makes of a run: the reading's cells and its outcomes."""
     data = folder.with_name(f"data-{folder.name}")
     shutil.copytree(folder.with_name("data"), data)
     done = CliRunner().invoke(
-        gridatlas,
-        ["collect", str(folder), "--data", str(data), "--study", ID, "--reading", "ours"],
+        gridatlas, ["collect", str(folder), "--data", str(data), "--study", ID, "--reading", "ours"]
     )
     assert done.exit_code == 0, done.output
     study = data / ID
@@ -572,7 +562,7 @@ def reading(folder: Path) -> dict[str, bytes]:
     return {"cells": (study / "ours.csv").read_bytes(), outcomes.name: outcomes.read_bytes()}
 
 
-def test_rows_are_graded_answers_to_problems_held_out(whole: Path) -> None:
+def test_rows_are_graded_answers_to_problems_held_out(whole):
     run = RunFolder.open(whole)
     manifest = run.manifest()
     assert (manifest["study"], manifest["model"], manifest["data"]) == (ID, None, None)
@@ -608,7 +598,7 @@ def test_rows_are_graded_answers_to_problems_held_out(whole: Path) -> None:
     assert read_greedy(whole, rows) == 3 * 4 * 10
 
 
-def read_greedy(folder: Path, rows: dict[Unit, list[dict[str, Any]]]) -> int:
+def read_greedy(folder, rows):
     """How many greedy answers there are; each is the likeliest that its model gives."""
     study, number = DigitsStudy(digits=2, region=1, items=10), 0
     for unit, answers in rows.items():
@@ -622,9 +612,7 @@ def read_greedy(folder: Path, rows: dict[Unit, list[dict[str, Any]]]) -> int:
     return number
 
 
-def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(
-    warm: Warm, here: Path, whole: Path
-) -> None:
+def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(warm, here, whole):
     command = ["python", SCRIPT, *SMALL, "--out", "killed"]
     folder = here / "killed"
     work = folder / "work" / "seed-1"
@@ -650,7 +638,7 @@ def test_killed_at_every_stage_it_goes_on_and_its_reading_is_the_same(
     assert reading(folder) == reading(whole)
 
 
-def test_two_shards_equal_one_whole(warm: Warm, here: Path, whole: Path) -> None:
+def test_two_shards_equal_one_whole(warm, here, whole):
     parts = [
         warm.start(["python", SCRIPT, *SMALL, "--out", "parts", "--shard", part], here)
         for part in ("1/2", "2/2")
@@ -661,14 +649,14 @@ def test_two_shards_equal_one_whole(warm: Warm, here: Path, whole: Path) -> None
     assert read(here / "parts") == read(whole)
 
 
-def first_items(unit: Unit) -> list[str]:
+def first_items(unit):
     """The names of the first five problems of a unit's cell."""
     levels = unit.levels
     cell = int(levels["x_digits"]), int(levels["y_digits"])
     return [problem.name for problem in held_out(cell, "+", 2, 5, 0)]
 
 
-def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path) -> None:
+def test_limit_is_a_try_with_fewer_problems(warm, here, whole):
     given = ["python", SCRIPT, *SMALL, "--limit", "5", "--out", "try"]
     assert warm.run(given, here).code == 0
     rows, all_rows = read(here / "try"), read(whole)
@@ -687,7 +675,7 @@ def test_limit_is_a_try_with_fewer_problems(warm: Warm, here: Path, whole: Path)
     assert output.startswith("24 units\n")
 
 
-def test_one_run_gives_the_share_of_answers_and_of_problems_solved(here: Path, whole: Path) -> None:
+def test_one_run_gives_the_share_of_answers_and_of_problems_solved(here, whole):
     data = here / "data-of-pass-4"
     for study, see_also in ((ID, ""), ("solved", f"see_also: [{{study: {ID}, {SAME_RUNS}}}]\n")):
         (data / study).mkdir(parents=True)
@@ -716,7 +704,7 @@ def test_one_run_gives_the_share_of_answers_and_of_problems_solved(here: Path, w
 SAME_RUNS = "text: Shares, same_runs: true"
 
 
-def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None:
+def test_other_settings_are_refused(warm, here, whole):
     given = [*SMALL, "--grpo-steps", "5", "--seed", "1", "--out", "whole"]
     done = warm.run(["python", SCRIPT, *given], here)
     assert done == Done(
@@ -731,7 +719,7 @@ def test_other_settings_are_refused(warm: Warm, here: Path, whole: Path) -> None
     )
 
 
-def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) -> None:
+def test_a_broken_model_of_a_run_is_told(warm, here, whole):
     folder = shutil.copytree(whole, here / "broken")
     for path in (folder / "records").glob("1_before_*"):
         path.unlink()
@@ -762,22 +750,19 @@ def test_a_broken_model_of_a_run_is_told(warm: Warm, here: Path, whole: Path) ->
         ),
         (("--operation", "-"), "Invalid value for '--operation': '-' is not one of '+', '*'."),
         (("--seeds", "0"), "Invalid value for '--seeds': 0 is not in the range "),
-        (
-            ("--temperature", "-1"),
-            "Invalid value for '--temperature': -1.0 is not in the range ",
-        ),
+        (("--temperature", "-1"), "Invalid value for '--temperature': -1.0 is not in the range "),
         (("--temperature", "0.001"), "--temperature 0.001 is neither 0 nor at least 0.01"),
         (("--device", "gpu"), 'the device "gpu"\n  expected: cuda, cuda:0, cuda:1, …, cpu or auto'),
     ],
 )
-def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_wrong_usage(arguments, message, tmp_path):
     main = page("grpo_digits").main
     done = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "run")])
     assert done.exit_code == 2
     assert f"Error: {message}" in done.stderr
 
 
-def test_no_gpu_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_gpu_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.version, "cuda", None)
     main = page("grpo_digits").main
@@ -793,7 +778,7 @@ def test_no_gpu_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert DigitsFactory(DigitsStudy(), tmp_path)().device == "cpu"
 
 
-def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dry_run_says_what_it_takes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(page("grpo_digits").main, [*SMALL, "--dry-run"])
     assert (done.exit_code, done.output) == (
@@ -824,7 +809,7 @@ def test_dry_run_says_what_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 ROLLOUTS = ["--study", "digits-rollout-temperature"]
 
 
-def test_dry_run_says_what_a_pretrained_model_takes() -> None:
+def test_dry_run_says_what_a_pretrained_model_takes():
     chosen = [*ROLLOUTS, "--pretrained", "Qwen/Qwen2.5-0.5B", "--dry-run"]
     assert CliRunner().invoke(page("grpo_digits").main, chosen).output.splitlines() == [
         "4000 units",
@@ -843,7 +828,7 @@ def test_dry_run_says_what_a_pretrained_model_takes() -> None:
     ]
 
 
-def test_a_gpu_samples_rollouts_with_vllm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_samples_rollouts_with_vllm(monkeypatch):
     assert not uses_vllm("cpu")
     monkeypatch.setattr(importlib.util, "find_spec", {"vllm": None}.get)
     with pytest.raises(CannotRun) as refused:
@@ -857,7 +842,7 @@ def test_a_gpu_samples_rollouts_with_vllm(monkeypatch: pytest.MonkeyPatch) -> No
     assert uses_vllm("cuda")
 
 
-def test_a_pretrained_model_is_trained_on(warm: Warm, here: Path) -> None:
+def test_a_pretrained_model_is_trained_on(warm, here):
     tiny.save_tiny(here / "tiny", "qwen2")
     given = [*SMALL, "--pretrained", "./tiny", "--device", "cpu", "--grpo-steps", "2"]
     done = warm.run(["python", SCRIPT, *given, "--out", "pretrained"], here)
@@ -879,7 +864,7 @@ def test_a_pretrained_model_is_trained_on(warm: Warm, here: Path) -> None:
     assert not torch.equal(*weights)
 
 
-def test_prompts_of_unequal_length_are_answered_as_alone(tmp_path: Path) -> None:
+def test_prompts_of_unequal_length_are_answered_as_alone(tmp_path):
     tiny.save_tiny(tmp_path, "qwen2")
     model, tokenizer = load_model(tmp_path), load_tokenizer(tmp_path)
     problems = [Problem(1, 2, "+", 0), Problem(123, 45, "+", 0), Problem(9, 12345, "+", 0)]
@@ -902,11 +887,11 @@ def test_prompts_of_unequal_length_are_answered_as_alone(tmp_path: Path) -> None
         ("", ("", False)),
     ],
 )
-def test_an_answer_is_read_to_its_end(text: str, found: tuple[str, bool]) -> None:
+def test_an_answer_is_read_to_its_end(text, found):
     assert ended(text, "<end>") == found
 
 
-def test_page_runs_nothing_and_has_help() -> None:
+def test_page_runs_nothing_and_has_help():
     result = CliRunner().invoke(page("grpo_digits").main, ["--help"])
     assert result.exit_code == 0
     assert "Examples:" in result.output

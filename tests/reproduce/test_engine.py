@@ -8,26 +8,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import toy_run
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from toy_run import toy_rows, toy_units
 
-from conftest import MakeRun
 from gridatlas.meter import Progress, duration
 from gridatlas_reproduce.runner.collect import collect
 from gridatlas_reproduce.runner.engine import groups_of, run_units
-from gridatlas_reproduce.runner.records import Row, RunFolder, Unit
+from gridatlas_reproduce.runner.records import RunFolder, Unit
 
 UNITS = toy_units(4, 2)
 """Four questions in four cells."""
 
 
-def by_item(unit: Unit) -> str | None:
+def by_item(unit):
     return unit.item
 
 
@@ -38,7 +36,7 @@ class Noting:
     groups: list[list[Unit]] = field(default_factory=list)
     fails_at: Unit | None = None
 
-    def work(self, group: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
+    def work(self, group):
         self.groups.append(list(group))
         for unit in group:
             if unit == self.fails_at:
@@ -46,7 +44,7 @@ class Noting:
             yield unit, toy_rows(unit, 0)
 
 
-def records_of(folder: Path) -> dict[str, list[dict[str, object]]]:
+def records_of(folder):
     """All records of a run but for the time taken; every file has to be whole."""
     found = {}
     for path in (folder / "records").iterdir():
@@ -58,7 +56,7 @@ def records_of(folder: Path) -> dict[str, list[dict[str, object]]]:
 # --- groups and shards --------------------------------------------------------------------------
 
 
-def test_groups_have_the_units_with_the_same_key() -> None:
+def test_groups_have_the_units_with_the_same_key():
     groups = groups_of(UNITS, by_item)
     assert [{unit.item for unit in group} for group in groups] == [{"q0"}, {"q1"}, {"q2"}, {"q3"}]
     assert [unit for group in groups for unit in group] == UNITS
@@ -66,7 +64,7 @@ def test_groups_have_the_units_with_the_same_key() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 7])
-def test_shards_are_all_groups_once(number: int) -> None:
+def test_shards_are_all_groups_once(number):
     shards = [groups_of(UNITS, by_item, (part, number)) for part in range(1, number + 1)]
     every = [unit for shard in shards for group in shard for unit in group]
     assert sorted(every, key=str) == sorted(UNITS, key=str)
@@ -75,7 +73,7 @@ def test_shards_are_all_groups_once(number: int) -> None:
 
 
 @pytest.mark.parametrize("shard", [(0, 2), (3, 2), (1, 0)])
-def test_a_shard_that_is_none_is_refused(shard: tuple[int, int]) -> None:
+def test_a_shard_that_is_none_is_refused(shard):
     with pytest.raises(ValueError, match="shard"):
         groups_of(UNITS, by_item, shard)
 
@@ -83,7 +81,7 @@ def test_a_shard_that_is_none_is_refused(shard: tuple[int, int]) -> None:
 # --- in this process ----------------------------------------------------------------------------
 
 
-def test_only_what_is_missing_is_done(make_run: MakeRun) -> None:
+def test_only_what_is_missing_is_done(make_run):
     left = [UNITS[1], UNITS[2], UNITS[9]]
     run = make_run(UNITS, but=left)
     worker = Noting()
@@ -92,7 +90,7 @@ def test_only_what_is_missing_is_done(make_run: MakeRun) -> None:
     assert run.missing(UNITS) == []
 
 
-def test_several_groups_are_given_at_a_time(make_run: MakeRun) -> None:
+def test_several_groups_are_given_at_a_time(make_run):
     groups = groups_of(UNITS, by_item)
     run = make_run(UNITS, but=UNITS)
     worker = Noting()
@@ -100,14 +98,14 @@ def test_several_groups_are_given_at_a_time(make_run: MakeRun) -> None:
     assert worker.groups == [[*groups[0], *groups[1], *groups[2]], groups[3]]
 
 
-def test_no_worker_is_made_where_nothing_is_left(make_run: MakeRun) -> None:
-    def none() -> Noting:
+def test_no_worker_is_made_where_nothing_is_left(make_run):
+    def none():
         raise AssertionError("a model would be loaded")
 
     assert run_units(UNITS, none, folder=make_run(UNITS), key=by_item) == 0
 
 
-def test_an_error_keeps_what_was_done(make_run: MakeRun) -> None:
+def test_an_error_keeps_what_was_done(make_run):
     run = make_run(UNITS, but=UNITS)
     with pytest.raises(MemoryError):
         run_units(UNITS, lambda: Noting(fails_at=UNITS[6]), folder=run, key=by_item)
@@ -117,15 +115,15 @@ def test_an_error_keeps_what_was_done(make_run: MakeRun) -> None:
 # --- the command --------------------------------------------------------------------------------
 
 
-def command(*arguments: str) -> list[str]:
+def command(*arguments):
     return [sys.executable, str(Path(toy_run.__file__)), *arguments]
 
 
-def called(*arguments: str) -> Result:
+def called(*arguments):
     return CliRunner().invoke(toy_run.main, arguments, prog_name="toy_run", catch_exceptions=False)
 
 
-def csv_of(data: Path, *folders: Path) -> bytes:
+def csv_of(data, *folders):
     list(collect(folders, data, "demo", "ours"))
     table = data / "demo/ours.csv"
     content = table.read_bytes()
@@ -133,7 +131,7 @@ def csv_of(data: Path, *folders: Path) -> bytes:
     return content
 
 
-def test_a_killed_command_goes_on_where_it_was(tmp_path: Path, data: Path) -> None:
+def test_a_killed_command_goes_on_where_it_was(tmp_path, data):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert called("--items", "8", "--out", str(whole)).exit_code == 0
     arguments = ("--items", "8", "--out", str(killed), "--delay", "0.02")
@@ -158,7 +156,7 @@ def test_a_killed_command_goes_on_where_it_was(tmp_path: Path, data: Path) -> No
     assert len(list(outcomes)) == 1  # the same run
 
 
-def test_two_shards_are_one_whole(tmp_path: Path, data: Path) -> None:
+def test_two_shards_are_one_whole(tmp_path, data):
     out = {name: str(tmp_path / name) for name in ("whole", "shared", "one", "two")}
     called("--out", out["whole"])
     for part in ("1/2", "2/2"):
@@ -175,7 +173,7 @@ def test_two_shards_are_one_whole(tmp_path: Path, data: Path) -> None:
     assert csv_of(data, tmp_path / "one", tmp_path / "two") == table
 
 
-def test_cells_one_after_the_other_are_one_whole(tmp_path: Path, data: Path) -> None:
+def test_cells_one_after_the_other_are_one_whole(tmp_path, data):
     called("--out", str(tmp_path / "whole"))
     parts = ("--out", str(tmp_path / "parts"))
     assert called(*parts, "--only", "ratio=0.10", "--only", "local_window=500").exit_code == 0
@@ -197,14 +195,14 @@ def test_cells_one_after_the_other_are_one_whole(tmp_path: Path, data: Path) -> 
         ("ratio", "Invalid value for '--only': \"ratio\" names no level; write ratio=0.1"),
     ],
 )
-def test_only_names_levels_of_the_run(tmp_path: Path, only: str, error: str) -> None:
+def test_only_names_levels_of_the_run(tmp_path, only, error):
     result = called("--out", str(tmp_path / "run"), "--only", only)
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"Error: {error}" in result.stderr
     assert not (tmp_path / "run").exists()
 
 
-def test_resuming_with_other_settings_is_wrong_usage(tmp_path: Path) -> None:
+def test_resuming_with_other_settings_is_wrong_usage(tmp_path):
     out = ("--out", str(tmp_path / "run"))
     called(*out)
     written = records_of(tmp_path / "run")
@@ -222,7 +220,7 @@ def test_resuming_with_other_settings_is_wrong_usage(tmp_path: Path) -> None:
     assert records_of(tmp_path / "run") == written
 
 
-def test_a_limit_is_a_run_of_its_own(tmp_path: Path) -> None:
+def test_a_limit_is_a_run_of_its_own(tmp_path):
     called("--out", str(tmp_path / "all"))
     called("--out", str(tmp_path / "try"), "--limit", "2")
     short, long = records_of(tmp_path / "try"), records_of(tmp_path / "all")
@@ -234,7 +232,7 @@ def test_a_limit_is_a_run_of_its_own(tmp_path: Path) -> None:
     assert RunFolder.open(tmp_path / "try").run != RunFolder.open(tmp_path / "all").run
 
 
-def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_writes_nothing(tmp_path):
     result = called("--out", str(tmp_path / "run"), "--dry-run")
     assert (result.exit_code, result.output) == (0, "24 units\n")
     assert list(tmp_path.iterdir()) == []
@@ -252,7 +250,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         (("--engine", "slurm"), "Invalid value for '--engine': "),
     ],
 )
-def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+def test_wrong_usage(arguments, message, tmp_path):
     result = called("--out", str(tmp_path / "run"), *arguments)
     assert result.exit_code == 2
     assert f"Error: {message}" in result.stderr
@@ -260,7 +258,7 @@ def test_wrong_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:99999"])
-def test_a_cluster_that_is_not_there_is_told(address: str, tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_there_is_told(address, tmp_path):
     result = called("--out", str(tmp_path / "run"), "--engine", "ray", "--address", address)
     assert result.exit_code == 1
     assert f"Error: no Ray cluster answers at {address}: " in result.stderr
@@ -270,11 +268,11 @@ def test_a_cluster_that_is_not_there_is_told(address: str, tmp_path: Path) -> No
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def test_progress_is_a_line_every_ten_seconds() -> None:
+def test_progress_is_a_line_every_ten_seconds():
     now, stream = [0.0], io.StringIO()
     progress = Progress(400, 100, stream, lambda: now[0])
     for _ in range(60):
@@ -291,7 +289,7 @@ def test_progress_is_a_line_every_ten_seconds() -> None:
     )
 
 
-def test_progress_on_a_terminal_is_a_bar() -> None:
+def test_progress_on_a_terminal_is_a_bar():
     now, stream = [0.0], Terminal()
     progress = Progress(4, 1, stream, lambda: now[0])
     for _ in range(3):
@@ -319,11 +317,11 @@ def test_progress_on_a_terminal_is_a_bar() -> None:
         (3600 * 52, "2 d 4 h"),
     ],
 )
-def test_durations(seconds: float, text: str) -> None:
+def test_durations(seconds, text):
     assert duration(seconds) == text
 
 
-def test_nothing_to_do_is_done() -> None:
+def test_nothing_to_do_is_done():
     stream = Terminal()
     Progress(0, 0, stream).finish()
     assert stream.getvalue() == f"\r\x1b[K[{'#' * 20}] 0 of 0 units\n"

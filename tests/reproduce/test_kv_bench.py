@@ -1,14 +1,9 @@
 """The bench runs whole on a CPU; its figures say nothing there, its tables and checks do."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -34,18 +29,18 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     measure(TINY, folder, "cpu")
     return folder
 
 
-def part(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+def part(record, name):
     [found] = [each for each in record["results"] if each["part"] == name]
     return dict(found)
 
 
-def test_all_parts_are_measured(folder: Path) -> None:
+def test_all_parts_are_measured(folder):
     record = read_bench(folder)
     assert (record["missing"], record["left_out"]) == (0, [])
     assert record["varlen"] == "it isn't there for cpu and float32"
@@ -66,8 +61,8 @@ def test_all_parts_are_measured(folder: Path) -> None:
     assert sum(scheduler[key] for key in ("forks", "prunes", "prefills")) < 1
 
 
-def test_it_goes_on_piece_by_piece(folder: Path, tmp_path: Path) -> None:
-    worded: list[str] = []
+def test_it_goes_on_piece_by_piece(folder, tmp_path):
+    worded = []
     missing = []
     while not missing or missing[-1]:
         missing.append(measure(TINY, tmp_path, "cpu", worded.append, minutes=0)["missing"])
@@ -81,9 +76,9 @@ def test_it_goes_on_piece_by_piece(folder: Path, tmp_path: Path) -> None:
         measure(TINY, tmp_path, "cpu")
 
 
-def made(**steps: dict[int, dict[int, float]]) -> dict[str, Any]:
+def made(**steps):
     """A record with these milliseconds by arm, rows and cache."""
-    results: list[dict[str, Any]] = [
+    results = [
         {"part": "step", "arm": arm, "rows": rows, "cache": cache, "repeat": 0, "ms": ms}
         for arm, by_rows in steps.items()
         for rows, by_cache in by_rows.items()
@@ -98,7 +93,7 @@ def made(**steps: dict[int, dict[int, float]]) -> dict[str, Any]:
     }
 
 
-def test_tables_compare_whole_answers_and_name_the_device() -> None:
+def test_tables_compare_whole_answers_and_name_the_device():
     record = made(varlen={20: {1000: 11, 5000: 15}, 60: {1000: 20, 5000: 40}})
     # A step takes 10 ms + 1 ms per 1,000 tokens at 20 rows.
     full = 10 + mean_cache(PROMPT, 16_384, None) / 1000
@@ -118,7 +113,7 @@ def test_tables_compare_whole_answers_and_name_the_device() -> None:
         measured_step(made(varlen={20: {1000: 11}}), 40, 3000)
 
 
-def test_hours_are_taken_from_the_bench(tmp_path: Path) -> None:
+def test_hours_are_taken_from_the_bench(tmp_path):
     steps = {rows: {1000: 20.0, 5000: 20.0} for rows in (100, 200)}
     (tmp_path / "bench.json").write_text(
         json.dumps({"format": 3, "packages": {}} | made(varlen=steps))
@@ -133,7 +128,7 @@ def test_hours_are_taken_from_the_bench(tmp_path: Path) -> None:
     assert f"{0.9 * 196 / 0.02:,.0f} per second" in done.output
 
 
-def test_the_page_has_the_computed_limits() -> None:
+def test_the_page_has_the_computed_limits():
     text = (SCRIPTS / "bench_kv.py").read_text()
     budgets = [
         Budget(window, Decimal(ratio), 5001)
@@ -153,7 +148,7 @@ def test_the_page_has_the_computed_limits() -> None:
         assert f"# | {rows} | {' | '.join(cells)} |\n" in text
 
 
-def test_dry_run_says_what_it_takes() -> None:
+def test_dry_run_says_what_it_takes():
     done = CliRunner().invoke(
         page("bench_kv").main, ["--shape", "r1-llama", "--quick", "--dry-run"]
     )
@@ -163,6 +158,6 @@ def test_dry_run_says_what_it_takes() -> None:
     assert re.search(r"^\d+ of 120 points fit into 80 GB, 50 steps each", done.output)
 
 
-def test_real_shape_on_a_cpu_is_refused(tmp_path: Path) -> None:
+def test_real_shape_on_a_cpu_is_refused(tmp_path):
     with pytest.raises(CannotRun, match="the shape r1-qwen on a CPU"):
         measure(Bench("r1-qwen"), tmp_path, "cpu")

@@ -1,11 +1,8 @@
 """Grading: known errors of the official grader, rules for multiple choice, and limits of time."""
 
-from __future__ import annotations
-
 import csv
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +18,7 @@ CHOICE = Question("q", "?", "C", ("electron", "neutron", "proton", "muon"))
 
 
 @pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
+def grader():
     grader = Grader()
     yield grader
     grader.close()
@@ -49,9 +46,7 @@ CASES = {
 @pytest.mark.parametrize(
     ("gold", "text", "prediction", "correct"), CASES.values(), ids=CASES.keys()
 )
-def test_open_questions(
-    grader: Grader, gold: str, text: str, prediction: str | None, correct: bool
-) -> None:
+def test_open_questions(grader, gold, text, prediction, correct):
     assert grader.grade(Question("q", "?", gold), text) == Grade(prediction, correct)
 
 
@@ -79,21 +74,19 @@ BOXES = {
 @pytest.mark.parametrize(
     ("gold", "text", "prediction", "correct"), BOXES.values(), ids=BOXES.keys()
 )
-def test_open_questions_with_several_boxes(
-    grader: Grader, gold: str, text: str, prediction: str, correct: bool
-) -> None:
+def test_open_questions_with_several_boxes(grader, gold, text, prediction, correct):
     found = grader.grade(Question("q", "?", gold), f"</think>{text}")
     assert (found.prediction, found.correct) == (prediction, correct)
 
 
-def rows_of(name: str) -> list[dict[str, str]]:
+def rows_of(name):
     """A table of cases beside this file."""
     with (Path(__file__).parent / name).open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("row", rows_of("written-numbers.csv"), ids=lambda row: row["case"])
-def test_open_questions_as_models_write(grader: Grader, row: dict[str, str]) -> None:
+def test_open_questions_as_models_write(grader, row):
     found = grader.grade(Question("q", "?", row["right"]), f"</think>{row['text']}")
     assert found.correct == (row["correct"] == "yes"), row["text"]
 
@@ -182,7 +175,7 @@ CHOICES = {
 
 
 @pytest.mark.parametrize(("answer", "letter"), CHOICES.values(), ids=CHOICES.keys())
-def test_multiple_choice(answer: str, letter: str | None) -> None:
+def test_multiple_choice(answer, letter):
     assert choice_of(answer, PARTICLES) == letter
 
 
@@ -202,14 +195,14 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(("answer", "choices", "letter"), TEXTS.values(), ids=TEXTS.keys())
-def test_texts_of_choices(answer: str, choices: tuple[str, ...], letter: str | None) -> None:
+def test_texts_of_choices(answer, choices, letter):
     assert choice_of(answer, choices) == letter
 
 
 COLOURS = ("red", "green", "blue", "white")
 
 
-def test_collected_answers_to_gpqa() -> None:
+def test_collected_answers_to_gpqa():
     rows = rows_of("gpqa-answers.csv")
     right = [(choice_of(row["text"], COLOURS) or "") == row["verdict"] for row in rows]
     assert (sum(right), len(right)) == (51, 51)
@@ -220,7 +213,7 @@ NOT_READ = {"162", "201", "202", "254", "256", "258", "313", "319", "327", "338"
 that is called neither answer, option nor right may be a compound."""
 
 
-def test_answers_as_models_write_them() -> None:
+def test_answers_as_models_write_them():
     """The verdicts are a reader's, from before the rules for these forms were there."""
     rows = rows_of("written-answers.csv")
     for row in rows:
@@ -230,10 +223,10 @@ def test_answers_as_models_write_them() -> None:
 
 
 @pytest.mark.parametrize("shift", [1, 2, 3])
-def test_no_letter_is_favoured(shift: int) -> None:
+def test_no_letter_is_favoured(shift):
     """With other letters in an answer, the one that it settles on is another in the same way."""
 
-    def shifted(text: str) -> str:
+    def shifted(text):
         return re.sub(
             r"\b[A-D]\b", lambda found: "ABCD"[("ABCD".index(found[0]) + shift) % 4], text
         )
@@ -246,7 +239,7 @@ def test_no_letter_is_favoured(shift: int) -> None:
             assert choice_of(shifted(answer), COLOURS) == (found and shifted(found)), answer
 
 
-def test_long_answers_are_read_in_time() -> None:
+def test_long_answers_are_read_in_time():
     started = time.process_time()
     for part in (
         r"\boxed{",
@@ -266,18 +259,18 @@ def test_long_answers_are_read_in_time() -> None:
     assert time.process_time() - started < 10
 
 
-def test_multiple_choice_is_graded_after_the_thought(grader: Grader) -> None:
+def test_multiple_choice_is_graded_after_the_thought(grader):
     assert grader.grade(CHOICE, "The answer is C") == Grade(None, False)
     assert grader.grade(CHOICE, "The answer is A</think>The answer is C") == Grade("C", True)
     assert grader.grade(CHOICE, "The answer is C</think>The answer is B") == Grade("B", False)
 
 
-def test_final_answer_is_what_stands_after_the_last_thought() -> None:
+def test_final_answer_is_what_stands_after_the_last_thought():
     assert final_answer("a</think>b</think> c") == " c"
     assert final_answer("a") is None
 
 
-def test_answer_that_takes_too_long_is_wrong_and_the_next_is_graded() -> None:
+def test_answer_that_takes_too_long_is_wrong_and_the_next_is_graded():
     grader = Grader(seconds=1.0)
     endless = r"</think>\boxed{" + "+".join(f"(x+{n})^{{9999}}" for n in range(40)) + "}"
     try:
@@ -291,7 +284,7 @@ def test_answer_that_takes_too_long_is_wrong_and_the_next_is_graded() -> None:
         grader.close()
 
 
-def test_gold_that_cannot_be_read_is_told(grader: Grader) -> None:
+def test_gold_that_cannot_be_read_is_told(grader):
     with pytest.raises(CannotRun) as refused:
         grader.grade(Question("q7", "?", "?!"), r"</think>\boxed{33}")
     assert refused.value.message == (
@@ -301,7 +294,7 @@ def test_gold_that_cannot_be_read_is_told(grader: Grader) -> None:
     )
 
 
-def test_grader_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grader_that_does_not_start_is_told(monkeypatch):
     monkeypatch.setattr(grading.sys, "executable", "/bin/false")
     with pytest.raises(CannotRun, match="math-verify doesn't start"):
         Grader().grade(OPEN, r"</think>\boxed{33}")

@@ -1,7 +1,5 @@
 """What is as published, what isn't, and where it is declared."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import replace
@@ -20,12 +18,12 @@ SCRIPTS = sorted((ROOT / "docs" / "reproduce").glob("*.py"))
 OURS = Sweep("r1-qwen", "aime24")
 
 
-def test_study_declares_what_runs_declare() -> None:
+def test_study_declares_what_runs_declare():
     reproduce = yaml.safe_load(STUDY.read_text(encoding="utf-8"))["reproduce"]
     assert reproduce["deviations"] == DEVIATIONS == deviations_of(OURS)
 
 
-def test_study_asks_for_what_runs_have() -> None:
+def test_study_asks_for_what_runs_have():
     reproduce = yaml.safe_load(STUDY.read_text(encoding="utf-8"))["reproduce"]
     own = flat(OURS.settings())
     asked = {key: value for key, value in reproduce["settings"].items() if "id" not in key}
@@ -47,19 +45,17 @@ def test_study_asks_for_what_runs_have() -> None:
         ),
     ],
 )
-def test_settings_that_are_not_as_published_are_declared(
-    sweep: Sweep, name: str, text: str
-) -> None:
+def test_settings_that_are_not_as_published_are_declared(sweep, name, text):
     assert deviations_of(sweep) == DEVIATIONS | {name: f"It is {text}"}
 
 
-def test_whole_cache_has_no_deviation_of_pruning() -> None:
+def test_whole_cache_has_no_deviation_of_pruning():
     found = deviations_of(replace(OURS, scorer="full"))
     assert {*found} == {"attention", "grader", "seeds", "scorer", "trigger", "protect"}
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_uv_takes_the_tested_versions(script: Path) -> None:
+def test_uv_takes_the_tested_versions(script):
     """Those that a script names are of requirements.lock, and its own lock has them."""
     pinned = re.findall(
         r'^#   "([\w-]+)==([\w.]+)",$', script.read_text(encoding="utf-8"), re.MULTILINE

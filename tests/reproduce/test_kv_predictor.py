@@ -1,10 +1,7 @@
 """The importance predictor: its labels, that it learns them, and that it is kept with its model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,25 +32,25 @@ CPU = torch.device("cpu")
 SIZE = PredictorSize(64, 32)
 
 
-def ids_of(number: int, seed: int) -> list[int]:
+def ids_of(number, seed):
     """Random tokens but `</think>`."""
     drawn = torch.randint(tiny.THOUGHT, (number,), generator=torch.Generator().manual_seed(seed))
     return [int(token) for token in drawn]
 
 
 @pytest.fixture(scope="module", params=tiny.FAMILIES)
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(request, tmp_path_factory):
     return tiny.save_tiny(tmp_path_factory.mktemp("models") / "tiny", request.param)
 
 
-def model_of(folder: Path, attention: str) -> Any:
+def model_of(folder, attention):
     model = load_model(choose_model(str(folder)), CPU, "float32")
     model.set_attn_implementation(attention)
     return model
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_labels_are_the_answers_attention(folder: Path, attention: str) -> None:
+def test_labels_are_the_answers_attention(folder, attention):
     ids = [*ids_of(50, 1), tiny.THOUGHT, *ids_of(20, 2)]
     hidden, found = attention_from_answer(model_of(folder, attention), ids, 51)
     every = np.tri(len(ids), dtype=bool)
@@ -66,17 +63,15 @@ def test_labels_are_the_answers_attention(folder: Path, attention: str) -> None:
     np.testing.assert_allclose(hidden.numpy(), whole.hidden, rtol=1e-4, atol=1e-5)
 
 
-def test_only_the_thought_is_trained_on(folder: Path) -> None:
+def test_only_the_thought_is_trained_on(folder):
     model = model_of(folder, "sdpa")
     ids = [*ids_of(30, 1), tiny.THOUGHT, *ids_of(20, 2)]
     hidden, received = attention_from_answer(model, ids, 31)
     labels = labelled(model, ids, 10, tiny.THOUGHT)
-    assert labels is not None
     assert torch.equal(labels.received, received[10:30])
     assert torch.equal(labels.hidden, hidden[10:30])
     # The answer begins after the last `</think>`.
     twice = labelled(model, [*ids_of(12, 1), tiny.THOUGHT, 3, tiny.THOUGHT, 4], 10, tiny.THOUGHT)
-    assert twice is not None
     assert len(twice.received) == 4
     for without in (
         ids_of(30, 1),
@@ -86,14 +81,14 @@ def test_only_the_thought_is_trained_on(folder: Path) -> None:
         assert labelled(model, without, 10, tiny.THOUGHT) is None
 
 
-def test_targets() -> None:
+def test_targets():
     labels = torch.tensor([0.0, 1e-4, 5e-4])
     assert target(labels, "llama").tolist() == pytest.approx([0, 1, 5])
     # 10 · 0.0001^0.3 / 0.3
     assert target(labels, "qwen2").tolist() == pytest.approx([0, 2.103191, 3.408551], rel=1e-5)
 
 
-def test_predictor_has_its_layers() -> None:
+def test_predictor_has_its_layers():
     predictor = new_predictor(3584, PredictorSize(), 0)
     kinds = [type(layer).__name__ for layer in predictor]
     assert kinds == ["Linear", "Softplus"] * 3 + ["Flatten"]
@@ -101,7 +96,7 @@ def test_predictor_has_its_layers() -> None:
     assert shapes == [(8192, 3584), (2048, 8192), (1, 2048)]
 
 
-def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
+def test_predictor_learns_and_is_kept(folder, tmp_path):
     model = model_of(folder, "sdpa")
     traces = [
         Trace(str(seed), tuple(ids_of(10, seed)), (*ids_of(60, seed), tiny.THOUGHT, 5, 6, 7))
@@ -110,7 +105,7 @@ def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
     found = labels_of(model, traces, tiny.THOUGHT, tmp_path / "work")
     family = model.config.model_type
     how = Training(epochs=600, batch=1, rate=1e-2)
-    losses: list[float] = []
+    losses = []
     predictor = train(found, family, SIZE, how, 0, CPU, lambda step, of, loss: losses.append(loss))
     assert len(losses) == how.steps(2) == 600 * 2
     assert np.mean(losses[-4:]) < 0.01 * np.mean(losses[:4])
@@ -132,15 +127,13 @@ def test_predictor_learns_and_is_kept(folder: Path, tmp_path: Path) -> None:
     assert float((short - predicted).abs().max()) < 0.1 * float(predicted.max())
 
 
-def test_steps_are_counted_in_traces() -> None:
+def test_steps_are_counted_in_traces():
     assert Training().steps(256) == 15
     assert Training().steps(257) == 30
     assert Training(epochs=2, batch=3).steps(7) == 6
 
 
-def test_batch_is_the_mean_over_the_tokens_of_its_traces(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_batch_is_the_mean_over_the_tokens_of_its_traces(monkeypatch):
     """Whatever is given to the predictor at a time: gradients and loss are those of all tokens."""
     numbers = torch.Generator().manual_seed(0)
     found = [
@@ -165,7 +158,7 @@ def test_batch_is_the_mean_over_the_tokens_of_its_traces(
         torch.testing.assert_close(found_of.grad, wanted_of.grad)
 
 
-def test_hidden_states_stay_on_the_disk(folder: Path, tmp_path: Path) -> None:
+def test_hidden_states_stay_on_the_disk(folder, tmp_path):
     trace = Trace("a", (1, 2), (3, 4, tiny.THOUGHT, 5))
     for _ in range(2):  # made, then found
         found = labels_of(model_of(folder, "sdpa"), [trace], tiny.THOUGHT, tmp_path)
@@ -174,14 +167,12 @@ def test_hidden_states_stay_on_the_disk(folder: Path, tmp_path: Path) -> None:
         assert found[0].hidden.shape == (2, 32)
 
 
-def test_labels_are_made_once(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_are_made_once(folder, tmp_path, monkeypatch):
     model = model_of(folder, "sdpa")
     traces = [Trace("a", (1, 2), (3, 4, tiny.THOUGHT, 5)), Trace("b", (1, 2), (3, 4))]
     first = labels_of(model, traces, tiny.THOUGHT, tmp_path)
     assert len(first) == 1
-    made: list[Any] = []
+    made = []
     monkeypatch.setattr(predictors, "labelled", lambda *arguments: made.append(arguments))
     second = labels_of(model, traces, tiny.THOUGHT, tmp_path)
     assert torch.equal(first[0].received, second[0].received)
@@ -196,12 +187,12 @@ MODEL = {"id": "m", "revision": None, "sha256": "a" * 64}
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> Path:
+def saved(tmp_path):
     save_predictor(new_predictor(32, SIZE, 0), tmp_path, SIZE, {"model": MODEL, "hidden": 32})
     return tmp_path
 
 
-def test_no_predictor_is_told(tmp_path: Path) -> None:
+def test_no_predictor_is_told(tmp_path):
     with pytest.raises(CannotRun) as refused:
         about_predictor(tmp_path, MODEL, 32)
     assert refused.value.message == (
@@ -217,9 +208,7 @@ def test_no_predictor_is_told(tmp_path: Path) -> None:
     ("model", "hidden"),
     [({**MODEL, "id": "other"}, 32), ({**MODEL, "sha256": "b"}, 32), (MODEL, 64)],
 )
-def test_predictor_of_another_model_is_refused(
-    saved: Path, model: dict[str, Any], hidden: int
-) -> None:
+def test_predictor_of_another_model_is_refused(saved, model, hidden):
     with pytest.raises(CannotRun) as refused:
         about_predictor(saved, model, hidden)
     assert refused.value.message == (
@@ -231,7 +220,7 @@ def test_predictor_of_another_model_is_refused(
     )
 
 
-def test_damaged_predictor_is_refused(saved: Path) -> None:
+def test_damaged_predictor_is_refused(saved):
     about = about_predictor(saved, MODEL, 32)
     weights = saved / "predictor.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")

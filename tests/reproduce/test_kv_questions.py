@@ -1,10 +1,5 @@
 """Questions: columns of the benchmarks, local files, prompts, and what is reported of bad ones."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import datasets
 import httpx
 import huggingface_hub
@@ -28,7 +23,7 @@ CHOICE = Question("2", "Which is it?", "B", ("one", "two"))
 BOXED = "\nPlease reason step by step, and put {} within \\boxed{{}}."
 
 
-def test_prompts_of_the_profiles() -> None:
+def test_prompts_of_the_profiles():
     choices = "Which is it?\n\nA) one\nB) two"
     assert prompt_text(OPEN, "official") == "What is 6 · 7?"
     assert prompt_text(OPEN, "boxed") == "What is 6 · 7?" + BOXED.format("your final answer")
@@ -36,13 +31,13 @@ def test_prompts_of_the_profiles() -> None:
     assert prompt_text(CHOICE, "boxed") == choices + BOXED.format("the letter of your choice")
 
 
-def test_prompt_is_the_chat_template_around_it() -> None:
+def test_prompt_is_the_chat_template_around_it():
     tokenizer = tiny.new_tokenizer()
     ids = prompt_ids(tokenizer, Question("1", "is it 6?", "6"), "official")
     assert tokenizer.decode(ids) == "<user>is it 6?<assistant><think>"
 
 
-def test_columns_of_the_benchmarks() -> None:
+def test_columns_of_the_benchmarks():
     aime = [{"id": 60, "problem": " p ", "answer": 204, "solution": "s"}]
     assert questions_of("aime24", aime) == (Question("60", "p", "204"),)
     assert questions_of("aime25", [{"problem": "p", "answer": "70"}]) == (Question("0", "p", "70"),)
@@ -50,12 +45,12 @@ def test_columns_of_the_benchmarks() -> None:
     assert questions_of("amc23", amc) == (Question("3", "q", "27.0"),)
 
 
-def gpqa(name: str) -> dict[str, str]:
+def gpqa(name):
     wrong = {f"Incorrect Answer {i}": f"wrong {i}\n" for i in (1, 2, 3)}
     return {"Record ID": name, "Question": "q", "Correct Answer": "right ", **wrong}
 
 
-def test_choices_of_gpqa_are_in_an_order_of_their_own() -> None:
+def test_choices_of_gpqa_are_in_an_order_of_their_own():
     made = questions_of("gpqa_d", [gpqa(f"rec{i}") for i in range(40)])
     again = questions_of("gpqa_d", [gpqa(f"rec{i}") for i in reversed(range(40))])
     assert made == again[::-1]
@@ -65,7 +60,7 @@ def test_choices_of_gpqa_are_in_an_order_of_their_own() -> None:
     assert {question.answer for question in made} == set("ABCD")
 
 
-def test_local_file(tmp_path: Path) -> None:
+def test_local_file(tmp_path):
     path = tmp_path / "q.jsonl"
     path.write_text(
         '{"id": 1, "question": "6 · 7?", "answer": 42}\n\n'
@@ -103,7 +98,7 @@ def test_local_file(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_local_files(tmp_path: Path, text: str, why: str) -> None:
+def test_bad_local_files(tmp_path, text, why):
     path = tmp_path / "q.jsonl"
     path.write_text(text)
     with pytest.raises(CannotRun) as refused:
@@ -114,10 +109,10 @@ def test_bad_local_files(tmp_path: Path, text: str, why: str) -> None:
 # --- the hub --------------------------------------------------------------------------------------
 
 
-def test_benchmarks_are_pinned_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[Any, ...]] = []
+def test_benchmarks_are_pinned_and_counted(monkeypatch):
+    asked = []
 
-    def load(dataset: str, name: str | None, *, split: str, revision: str) -> Any:
+    def load(dataset, name, *, split, revision):
         asked.append((dataset, name, split, revision))
         return [{"id": i, "question": "q", "answer": str(i)} for i in range(40)]
 
@@ -138,7 +133,7 @@ def test_benchmarks_are_pinned_and_counted(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
-def test_commit_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commit_is_looked_up(monkeypatch):
     class Info:
         sha = "c0ffee"
 
@@ -148,8 +143,8 @@ def test_commit_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_benchmark("amc23", None).revision == "c0ffee"
 
 
-def test_gated_data_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gated(*arguments: Any, **options: Any) -> Any:
+def test_gated_data_is_told(monkeypatch):
+    def gated(*arguments, **options):
         try:
             raise GatedRepoError.__new__(GatedRepoError)
         except GatedRepoError as error:
@@ -166,8 +161,8 @@ def test_gated_data_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_hub_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*arguments: Any, **options: Any) -> Any:
+def test_hub_that_does_not_answer_is_told(monkeypatch):
+    def fails(*arguments, **options):
         raise ConnectionError("no route\nto host")
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
@@ -181,8 +176,8 @@ def test_hub_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-def test_no_network_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody_there(*_: Any) -> Any:
+def test_no_network_is_told(monkeypatch):
+    def nobody_there(*_):
         return httpx.get("http://127.0.0.1:9")
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
@@ -197,7 +192,7 @@ def test_no_network_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_unknown_benchmark_is_told() -> None:
+def test_unknown_benchmark_is_told():
     with pytest.raises(WrongUsage) as refused:
         load_benchmark("math500", None)
     assert refused.value.message == (

@@ -1,15 +1,8 @@
 """Tokens are drawn as published; models of other families, and logits that are none, are told."""
 
-from __future__ import annotations
-
 import pytest
 import torch
-from transformers import (
-    AutoConfig,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-)
+from transformers import AutoConfig, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from gridatlas_reproduce.kv.models import check_family
 from gridatlas_reproduce.kv.selection import Sampling, drawn
@@ -27,7 +20,7 @@ from gridatlas_reproduce.runner.errors import CannotRun
         Sampling(3.0, 0.95, 5),
     ],
 )
-def test_tokens_are_drawn_with_the_published_probabilities(sampling: Sampling) -> None:
+def test_tokens_are_drawn_with_the_published_probabilities(sampling):
     """Temperature, then top-p, then top-k, as transformers would apply them in this order."""
     logits = torch.randn(1, 60, generator=torch.Generator().manual_seed(1)) * 3
     warped = logits
@@ -46,13 +39,13 @@ def test_tokens_are_drawn_with_the_published_probabilities(sampling: Sampling) -
     assert float((shares - wanted).abs().max()) < 2 / number
 
 
-def test_logits_that_are_no_numbers_are_told() -> None:
+def test_logits_that_are_no_numbers_are_told():
     logits = torch.full((2, 60), float("nan"))
     with pytest.raises(CannotRun, match="aren't numbers: they are too large for this dtype"):
         drawn(logits, torch.zeros(2, dtype=torch.float64), Sampling())
 
 
-def test_other_families_are_refused() -> None:
+def test_other_families_are_refused():
     sliding = AutoConfig.for_model("qwen2", use_sliding_window=True, max_window_layers=0)
     for config, why in [
         (AutoConfig.for_model("gpt2"), "./m is of the family gpt2"),

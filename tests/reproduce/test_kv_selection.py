@@ -1,9 +1,6 @@
 """The rule of the budget: which tokens stay, worked out by hand."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import Any
 
 import pytest
 import torch
@@ -11,9 +8,7 @@ import torch
 from gridatlas_reproduce.kv.selection import Budget, select
 
 
-def chosen(
-    scores: list[float], prompt: int, budget: Budget, thought: int | None = None
-) -> list[int]:
+def chosen(scores, prompt, budget, thought=None):
     tensor = torch.tensor(scores)
     positions = torch.arange(len(scores))
     question = positions < prompt
@@ -21,7 +16,7 @@ def chosen(
     return select(tensor, question | after, question, budget).tolist()
 
 
-def budget(window: int, ratio: str, protect: Any = "tie", trigger: int = 10) -> Budget:
+def budget(window, ratio, protect="tie", trigger=10):
     return Budget(window, Decimal(ratio), trigger, protect)
 
 
@@ -32,12 +27,7 @@ CASES = {
     "no window": (2, None, budget(0, "0.3"), [0, 1, 7]),
     "nothing but the window": (2, None, budget(4, "0"), [6, 7, 8, 9]),
     "k is smaller than the prompt: its beginning": (5, None, budget(3, "0.3"), [0, 1, 7, 8, 9]),
-    "the prompt beside k": (
-        5,
-        None,
-        budget(3, "0.3", "always"),
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-    ),
+    "the prompt beside k": (5, None, budget(3, "0.3", "always"), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
     "the prompt beside k, one is lost": (
         5,
         None,
@@ -54,11 +44,11 @@ CASES = {
 @pytest.mark.parametrize(
     ("prompt", "thought", "rule", "expected"), CASES.values(), ids=CASES.keys()
 )
-def test_kept_tokens(prompt: int, thought: int | None, rule: Budget, expected: list[int]) -> None:
+def test_kept_tokens(prompt, thought, rule, expected):
     assert chosen(SCORES, prompt, rule, thought) == expected
 
 
-def test_earlier_token_stays_among_equals() -> None:
+def test_earlier_token_stays_among_equals():
     assert chosen([0, 1, 1, 1, 1, 1, 1, 1, 0, 0], 1, budget(2, "0.5")) == [0, 1, 2, 3, 8, 9]
 
 
@@ -72,7 +62,7 @@ def test_earlier_token_stays_among_equals() -> None:
         (500, "0.1", 400, 0),
     ],
 )
-def test_places_are_exact(window: int, ratio: str, length: int, places: int) -> None:
+def test_places_are_exact(window, ratio, length, places):
     assert budget(window, ratio, trigger=5000).places(length) == places
 
 
@@ -85,7 +75,7 @@ def test_places_are_exact(window: int, ratio: str, length: int, places: int) -> 
         (3, "-0.1", "the ratio -0.1 isn't at least 0 and below 1"),
     ],
 )
-def test_sizes_that_never_prune_are_refused(window: int, ratio: str, why: str) -> None:
+def test_sizes_that_never_prune_are_refused(window, ratio, why):
     with pytest.raises(ValueError, match="isn't") as refused:
         budget(window, ratio)
     assert str(refused.value) == why
@@ -94,7 +84,7 @@ def test_sizes_that_never_prune_are_refused(window: int, ratio: str, why: str) -
 @pytest.mark.parametrize("protect", ["tie", "always"])
 @pytest.mark.parametrize("prompt", [1, 7, 15, 40])
 @pytest.mark.parametrize(("window", "ratio"), [(0, "0"), (3, "0.5"), (9, "0.9"), (8, "0.25")])
-def test_cache_never_exceeds_its_bound(protect: Any, prompt: int, window: int, ratio: str) -> None:
+def test_cache_never_exceeds_its_bound(protect, prompt, window, ratio):
     rule = budget(window, ratio, protect)
     length, longest = prompt, prompt
     for _ in range(400):

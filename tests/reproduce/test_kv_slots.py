@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -13,21 +12,12 @@ import tiny
 import torch
 
 from gridatlas_reproduce.kv import slots
-from gridatlas_reproduce.kv.continuous import (
-    Ends,
-    Prefix,
-    Prefixes,
-    Sample,
-    SlotDecoder,
-    State,
-    Task,
-)
+from gridatlas_reproduce.kv.continuous import Ends, Prefix, Prefixes, SlotDecoder, Task
 from gridatlas_reproduce.kv.predictor import PredictorSize, new_predictor
 from gridatlas_reproduce.kv.selection import (
     NAMES,
     Budget,
     Sampling,
-    Scorer,
     drawn,
     new_scorer,
     random_numbers,
@@ -48,40 +38,37 @@ GREEDY = Sampling(temperature=0, max_new_tokens=70)
 SLOTS = 112
 ENDS = Ends(tiny.THOUGHT, frozenset({tiny.VOCABULARY["7"]}))
 PRUNING = [name for name in NAMES if name != "full"]
-Models = Callable[[str, str], Any]
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 ASKED = ("what is 6?", "so what is 12+7 then?", "a?")
 
 
-def predictor_of(hidden: int) -> Any:
+def predictor_of(hidden):
     predictor = new_predictor(hidden, PredictorSize(16, 8), seed=3)
     with torch.no_grad():
         predictor[0].weight.mul_(4)  # far from constant
     return predictor.eval()
 
 
-def scorer_of(name: str) -> Scorer:
+def scorer_of(name):
     return new_scorer(name, predictor_of(32))
 
 
-def prompt_of(text: str) -> tuple[int, ...]:
+def prompt_of(text):
     return tuple(tiny.VOCABULARY[word] for word in ["<user>", *text, "<assistant>", "<think>"])
 
 
-def task_of(
-    name: str, text: str, cells: Sequence[str], samples: int = 3, prompt: Sequence[int] = ()
-) -> Task:
+def task_of(name, text, cells, samples=3, prompt=()):
     """A prompt of ragged length, with seeds of its own."""
     found = tuple((cell, BUDGETS[cell]) for cell in cells) if name != "full" else (("full", None),)
     seeds = tuple(seed_of(0, text, number) for number in range(samples))
     return Task(text, tuple(prompt) or prompt_of(text), seeds, found)
 
 
-def expected_scores(name: str, seed: int) -> masked.Scores:
+def expected_scores(name, seed):
     """The scores by the whole sequence."""
 
-    def scores(found: masked.Masked, cache: list[int]) -> dict[int, float]:
+    def scores(found, cache):
         if name == "streaming":
             return {position: position for position in cache}
         if name == "random":
@@ -95,15 +82,7 @@ def expected_scores(name: str, seed: int) -> masked.Scores:
     return scores
 
 
-def assert_is_masked(
-    model: Any,
-    decoder: RecordedSlots,
-    name: str,
-    task: Task,
-    cell: str,
-    number: int,
-    sample: Sample,
-) -> None:
+def assert_is_masked(model, decoder, name, task, cell, number, sample):
     """Logits equal to 1e-5 of the largest one, the same tokens kept, and drawn as they should."""
     budget, seed = dict(task.cells)[cell], task.seeds[number]
     whole = budget or Budget(0, Decimal(0), 10**6)
@@ -132,49 +111,48 @@ Key = tuple[str, Any, int]
 class RecordedSlots(SlotDecoder):
     """Notes the logits that each token is drawn from, and the positions that stay at each prune."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.noted: dict[Key, list[torch.Tensor]] = {}
         self.retained: dict[Key, list[list[int]]] = {}
         self.together: set[int] = set()
 
-    def _key(self, number: int) -> Key:
+    def _key(self, number):
         row = self.rows[number]
-        assert row is not None
         return row.task.key, row.cell, row.number
 
-    def _put(self, number: int, row: Any, state: State) -> None:
+    def _put(self, number, row, state):
         super()._put(number, row, state)
         if row.sample.pruned_at:
             self.retained.setdefault(self._key(number), []).append(state.positions.tolist())
 
-    def _draw(self) -> Iterator[Any]:
+    def _draw(self):
         for number in self.pending:
             self.noted.setdefault(self._key(number), []).append(self.logits[number].clone())
         yield from super()._draw()
 
-    def _pass(self) -> None:
+    def _pass(self):
         super()._pass()
         self.together.add(len({length for length in self.cache.lengths if length}))
 
-    def _prune(self, number: int, row: Any) -> None:
+    def _prune(self, number, row):
         super()._prune(number, row)
         positions = self.cache.positions[number, : self.cache.lengths[number]].tolist()
         self.retained.setdefault(self._key(number), []).append(positions)
 
-    def logits_of(self, key: Key) -> torch.Tensor:
+    def logits_of(self, key):
         """[tokens, vocabulary]: those of the beginning, then those of the cell."""
         shared = self.noted.get((key[0], None, key[2]), [])
         return torch.stack([*shared, *self.noted.get(key, [])])
 
 
-def decoded(decoder: SlotDecoder, tasks: Sequence[Task]) -> dict[Key, Sample]:
+def decoded(decoder, tasks):
     return {
         (answer.key, answer.cell, answer.number): answer.sample for answer in decoder.run(tasks)
     }
 
 
-def same(first: Sample, other: Sample) -> bool:
+def same(first, other):
     """Whether two samples are the same text, from the same cache."""
     return (first.tokens, first.finish, first.pruned_at, first.peak) == (
         other.tokens,
@@ -193,9 +171,7 @@ def same(first: Sample, other: Sample) -> bool:
     [*((SAMPLED, name) for name in NAMES), (GREEDY, "importance"), (GREEDY, "full")],
     ids=[*(f"sampled-{name}" for name in NAMES), "greedy-importance", "greedy-full"],
 )
-def test_rows_that_join_and_leave_are_masked_full_attention(
-    models: Models, family: str, name: str, sampling: Sampling
-) -> None:
+def test_rows_that_join_and_leave_are_masked_full_attention(models, family, name, sampling):
     """Seven rows for 27 samples of three lengths."""
     greedy = sampling.temperature == 0
     tasks = [task_of(name, text, list(BUDGETS), 1 if greedy else 3) for text in ASKED]
@@ -223,7 +199,7 @@ def test_rows_that_join_and_leave_are_masked_full_attention(
         (2, "0.3", 6),  # the prompt is longer than the trigger
     ],
 )
-def test_budgets(models: Models, protect: Any, window: int, ratio: str, trigger: int) -> None:
+def test_budgets(models, protect, window, ratio, trigger):
     budget = Budget(window, Decimal(ratio), trigger, protect)
     task = Task("q", prompt_of(ASKED[0]), (5,), (("cell", budget),))
     for most in (1, 50):
@@ -237,7 +213,7 @@ def test_budgets(models: Models, protect: Any, window: int, ratio: str, trigger:
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_greedy_whole_cache_is_what_generate_gives(models: Models, family: str) -> None:
+def test_greedy_whole_cache_is_what_generate_gives(models, family):
     model = models(family, "sdpa")
     never = Ends(tiny.THOUGHT, frozenset())
     decoder = SlotDecoder(model, scorer_of("full"), 2, SLOTS, GREEDY, never)
@@ -255,7 +231,7 @@ def test_greedy_whole_cache_is_what_generate_gives(models: Models, family: str) 
 
 
 @pytest.mark.parametrize("rows", [1, 2, 40])
-def test_any_number_of_rows(models: Models, rows: int) -> None:
+def test_any_number_of_rows(models, rows):
     model = models("qwen2", "sdpa")
     tasks = [task_of("importance", text, ["wide", "narrow"], 2) for text in ASKED]
     runs = [
@@ -265,7 +241,7 @@ def test_any_number_of_rows(models: Models, rows: int) -> None:
     assert all(same(sample, runs[1][key]) for key, sample in runs[0].items())
 
 
-def test_model_is_as_before(models: Models) -> None:
+def test_model_is_as_before(models):
     model = models("llama", "sdpa")
     ids = torch.tensor([prompt_of(ASKED[0])])
     with torch.inference_mode():
@@ -276,12 +252,10 @@ def test_model_is_as_before(models: Models) -> None:
 
 
 @pytest.mark.parametrize("room", [True, False])
-def test_beginnings_wait_on_the_gpu_or_in_the_ram(
-    models: Models, monkeypatch: pytest.MonkeyPatch, room: bool
-) -> None:
-    asked: list[int] = []
+def test_beginnings_wait_on_the_gpu_or_in_the_ram(models, monkeypatch, room):
+    asked = []
 
-    def room_for(device: Any, needed: int) -> bool:
+    def room_for(device, needed):
         asked.append(needed)
         return room
 
@@ -295,7 +269,7 @@ def test_beginnings_wait_on_the_gpu_or_in_the_ram(
     assert set(asked) == {2 * 40 * 2 * 2 * 8 * 4}
 
 
-def test_random_numbers_are_spread_and_of_seed_and_position() -> None:
+def test_random_numbers_are_spread_and_of_seed_and_position():
     places = torch.arange(20_000)
     first, second = (random_numbers(torch.full_like(places, seed), places) for seed in (1, 2))
     for numbers in (first, second):
@@ -311,7 +285,7 @@ def test_random_numbers_are_spread_and_of_seed_and_position() -> None:
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 @pytest.mark.parametrize("name", PRUNING)
-def test_other_neighbours_change_no_bit(models: Models, family: str, name: str) -> None:
+def test_other_neighbours_change_no_bit(models, family, name):
     """The same samples in other rows, beside other samples, at another width."""
     model = models(family, "sdpa")
     first, second, third = (task_of(name, text, list(BUDGETS)) for text in ASKED)
@@ -335,19 +309,19 @@ def test_other_neighbours_change_no_bit(models: Models, family: str, name: str) 
 class Noted(Prefixes):
     """Prefixes in a dictionary."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.found: dict[tuple[str, int], Prefix] = {}
 
-    def find(self, key: str, number: int) -> Prefix | None:
+    def find(self, key, number):
         return self.found.get((key, number))
 
-    def keep(self, key: str, number: int, prefix: Prefix) -> None:
+    def keep(self, key, number, prefix):
         assert (key, number) not in self.found
         self.found[key, number] = prefix
 
 
 @pytest.mark.parametrize("name", PRUNING)
-def test_beginning_is_decoded_once_and_filled_in_again(models: Models, name: str) -> None:
+def test_beginning_is_decoded_once_and_filled_in_again(models, name):
     model = models("qwen2", "sdpa")
     texts = [*ASKED, "b?", "c?"]
     whole = decoded(
@@ -368,28 +342,26 @@ def test_beginning_is_decoded_once_and_filled_in_again(models: Models, name: str
 # --- the flash kernel -----------------------------------------------------------------------------
 
 
-def test_varlen_is_given_the_slots_and_lengths(
-    models: Models, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_varlen_is_given_the_slots_and_lengths(models, monkeypatch):
     """In place of the kernel, which needs CUDA, its definition, row by row."""
     from torch.nn.attention import varlen
 
     calls = []
 
     def varlen_attn(
-        query: torch.Tensor,
-        key: torch.Tensor,
-        value: torch.Tensor,
-        cu_seq_q: torch.Tensor,
-        cu_seq_k: torch.Tensor,
-        max_q: int,
-        max_k: int,
+        query,
+        key,
+        value,
+        cu_seq_q,
+        cu_seq_k,
+        max_q,
+        max_k,
         *,
-        scale: float,
-        enable_gqa: bool,
-        seqused_k: torch.Tensor,
-        num_splits: int,
-    ) -> torch.Tensor:
+        scale,
+        enable_gqa,
+        seqused_k,
+        num_splits,
+    ):
         assert (max_q, enable_gqa, num_splits) == (1, True, None if reading == "split" else 1)
         assert {cu_seq_q.dtype, cu_seq_k.dtype, seqused_k.dtype} == {torch.int32}
         assert int(seqused_k.max()) <= max_k
@@ -423,19 +395,19 @@ def test_varlen_is_given_the_slots_and_lengths(
     assert any(len(set(lengths)) > 3 for lengths in calls)
 
 
-def test_varlen_is_taken_only_where_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_varlen_is_taken_only_where_it_is_right(monkeypatch):
     cpu = torch.device("cpu")
     assert varlen_error(cpu, "float16") == "it isn't there for cpu and float16"
     # As if the CPU were a GPU: the kernel refuses it, then answers rightly, then wrongly.
     monkeypatch.setattr(slots, "_has_kernel", lambda device, dtype: True)
     assert "NotImplementedError" in str(varlen_error(cpu, "bfloat16"))
 
-    def right(*args: Any, scaling: float, slot_cache: SlotCache) -> Any:
+    def right(*args, scaling, slot_cache):
         return slots.grouped_attention(*args, scaling=scaling)
 
     monkeypatch.setattr(slots, "varlen_attention", right)
     assert varlen_error(cpu, "bfloat16") is None
-    worded: list[str] = []
+    worded = []
     assert slots.fastest_reading(cpu, "bfloat16", worded.append) == "varlen"
     monkeypatch.setattr(
         slots, "varlen_attention", lambda *args, **kwargs: (0.9 * right(*args, **kwargs)[0], None)
@@ -446,7 +418,7 @@ def test_varlen_is_taken_only_where_it_is_right(monkeypatch: pytest.MonkeyPatch)
     assert worded[1].startswith("slots are read with SDPA; varlen_attn: it differs from SDPA by 0.")
 
 
-def test_idle_rows_have_numbers() -> None:
+def test_idle_rows_have_numbers():
     """A row that sees nothing would give no number, or silently the mean of all values."""
     config = SimpleNamespace(
         num_hidden_layers=1, num_key_value_heads=1, head_dim=4, num_attention_heads=2

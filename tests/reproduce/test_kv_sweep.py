@@ -1,24 +1,19 @@
 """The scripts of the KV study, run as they are, with tiny models loaded from their folder."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import pickle
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 import tiny
 import torch
-from click.testing import CliRunner, Result
+from builders import cases
+from click.testing import CliRunner
 from huggingface_hub.errors import HfHubHTTPError
-from warm import Warm
 
 from gridatlas.meter import duration
 from gridatlas_reproduce.kv import cost, memory, models
@@ -55,9 +50,8 @@ SMALL = [
 ]
 
 
-def page(name: str) -> ModuleType:
+def page(name):
     spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -65,7 +59,7 @@ def page(name: str) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def here(tmp_path_factory):
     """A folder with two models, questions, answers to train on, and a study."""
     folder = tmp_path_factory.mktemp("kv")
     for number, family in enumerate(tiny.FAMILIES):
@@ -87,29 +81,26 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-Run = Callable[..., Result]
-
-
 @pytest.fixture
-def run(here: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(here, monkeypatch):
     monkeypatch.chdir(here)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
 
-    def invoke(script: str, *arguments: str) -> Result:
+    def invoke(script, *arguments):
         return CliRunner().invoke(page(script).main, arguments, catch_exceptions=False)
 
     yield invoke
     torch.set_num_threads(threads)
 
 
-def on_tiny(family: str = "qwen2") -> list[str]:
+def on_tiny(family="qwen2"):
     level = {"qwen2": "r1-qwen", "llama": "r1-llama"}[family]
     return ["--model", f"{level}=./{family}", "--benchmark", "aime24", "--data", "q.jsonl"]
 
 
-def read(folder: Path) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+def read(folder):
     """The rows of a run by window, ratio and item, without what the rest of the batch changes."""
     run = RunFolder.open(folder)
     found = {}
@@ -128,7 +119,7 @@ def read(folder: Path) -> dict[tuple[str, ...], list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("family", tiny.FAMILIES)
-def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) -> None:
+def test_predictor_then_sweep_then_collect(run, here, family):
     level = on_tiny(family)[1].partition("=")[0]
     made = run(
         "train_predictor",
@@ -180,7 +171,7 @@ def test_predictor_then_sweep_then_collect(run: Run, here: Path, family: str) ->
     assert table[1].startswith(f"{level},aime24,0.1,6,")
 
 
-def test_full_has_one_cell_and_its_answers_train_a_predictor(run: Run, here: Path) -> None:
+def test_full_has_one_cell_and_its_answers_train_a_predictor(run, here):
     arguments = [*on_tiny(), "--scorer", "full", "--samples", "2", "--max-new-tokens", "60"]
     arguments += ["--device", "cpu", "--dtype", "float32", "--limit", "2", "--out", "runs/full"]
     assert run("kv_sweep", *arguments).exit_code == 0
@@ -206,7 +197,7 @@ def test_full_has_one_cell_and_its_answers_train_a_predictor(run: Run, here: Pat
     assert "runs/full is a run of qwen2 with the scorer full" in other.output
 
 
-def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
+def test_two_shards_equal_one_whole(run, here):
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "3"]
     assert run("kv_sweep", *given, "--out", "runs/whole").exit_code == 0
     for part in ("1/2", "2/2"):
@@ -214,7 +205,7 @@ def test_two_shards_equal_one_whole(run: Run, here: Path) -> None:
     assert read(here / "runs" / "whole") == read(here / "runs" / "parts")
 
 
-def test_ray_gives_the_records_of_one_process(warm: Warm, here: Path) -> None:
+def test_ray_gives_the_records_of_one_process(warm, here):
     """In one shape: the same rows and slots; Ray is started on this machine."""
     script = str(SCRIPTS / "kv_sweep.py")
     given = ["python", script, *on_tiny(), *SMALL, "--scorer", "streaming", "--rows", "8"]
@@ -226,7 +217,7 @@ def test_ray_gives_the_records_of_one_process(warm: Warm, here: Path) -> None:
     assert read(here / "runs" / "ray") == read(here / "runs" / "here")
 
 
-def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
+def test_single_cell_is_the_cell_of_the_sweep(run, here):
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "2"]
     assert run("kv_sweep", *given, "--out", "runs/sweep").exit_code == 0
     single = [*on_tiny(), *SMALL[8:], "--scorer", "random", "--limit", "2"]
@@ -239,7 +230,7 @@ def test_single_cell_is_the_cell_of_the_sweep(run: Run, here: Path) -> None:
     assert read(folder) == {key: rows[key] for key in rows if key[:2] == ("12", "0.1")}
 
 
-def test_killed_run_goes_on_and_its_reading_is_the_same(warm: Warm, run: Run, here: Path) -> None:
+def test_killed_run_goes_on_and_its_reading_is_the_same(warm, run, here):
     given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--limit", "8"]
     command = ["python", str(SCRIPTS / "kv_sweep.py"), *given, "--out", "runs/killed"]
     records = here / "runs" / "killed" / "records"
@@ -251,7 +242,7 @@ def test_killed_run_goes_on_and_its_reading_is_the_same(warm: Warm, run: Run, he
     assert f"{32 - left} of 32 units" in done.stderr or "32 of 32 units" in done.stderr
     assert run("kv_sweep", *given, "--out", "runs/unbroken").exit_code == 0
 
-    def reading(name: str) -> dict[str, bytes]:
+    def reading(name):
         data = here / f"data-{name}"
         shutil.copytree(here / "data", data)
         list(collect([here / "runs" / name], data, "dynts-window-ratio", "ours"))
@@ -271,7 +262,7 @@ def test_killed_run_goes_on_and_its_reading_is_the_same(warm: Warm, run: Run, he
 # --- what a run takes -----------------------------------------------------------------------------
 
 
-def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
+def test_dry_run_needs_neither_model_nor_data(run, here):
     given = ["--model", "r1-llama", "--benchmark", "gpqa_d", "--dry-run"]
     result = run("kv_sweep", *given, "--price-per-hour", "2.5")
     assert result.output == (
@@ -290,7 +281,7 @@ def test_dry_run_needs_neither_model_nor_data(run: Run, here: Path) -> None:
     assert not (here / "runs" / "kv_sweep").exists()
 
 
-def test_measured_rate_replaces_the_assumed_one(run: Run, here: Path) -> None:
+def test_measured_rate_replaces_the_assumed_one(run, here):
     given = [*on_tiny(), *SMALL, "--scorer", "streaming", "--rows", "4", "--out", "runs/measured"]
     first = run("kv_sweep", *given, "--measure", "2", "--price-per-hour", "3600")
     assert first.exit_code == 0, first.output
@@ -317,7 +308,7 @@ def test_measured_rate_replaces_the_assumed_one(run: Run, here: Path) -> None:
     assert "36 of 36 units" in done.stderr
 
 
-def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> None:
+def test_runs_say_how_they_were_decoded_and_keep_to_it(run, here):
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "2", "--out", "runs/shape"]
     one_cell = [*given, "--only", "ratio=0.1", "--only", "local_window=6"]
     assert run("kv_sweep", *one_cell, "--rows", "3").exit_code == 0
@@ -355,7 +346,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
     # Without --rows it goes on in the batch that it has; beginnings are those of the first cell.
     assert run("kv_sweep", *given).exit_code == 0
     folder = RunFolder.open(here / "runs" / "shape")
-    by_sample: dict[tuple[str, int], set[tuple[Any, ...]]] = {}
+    by_sample = {}
     for unit in folder.plan():
         first = unit.levels["ratio"] == "0.1" and unit.levels["local_window"] == "6"
         for row in folder.read(unit):
@@ -370,7 +361,7 @@ def test_runs_say_how_they_were_decoded_and_keep_to_it(run: Run, here: Path) -> 
     assert read(here / "runs" / "shape") == read(here / "runs" / "shape-whole")
 
 
-def test_broken_beginning_is_told(run: Run, here: Path) -> None:
+def test_broken_beginning_is_told(run, here):
     given = [*on_tiny(), *SMALL, "--scorer", "random", "--limit", "1", "--out", "runs/torn"]
     assert run("kv_sweep", *given, "--only", "ratio=0.1").exit_code == 0
     path = sorted((here / "runs" / "torn" / "prefixes").iterdir())[0]
@@ -383,7 +374,7 @@ def test_broken_beginning_is_told(run: Run, here: Path) -> None:
     assert run("kv_sweep", *given).exit_code == 0
 
 
-def test_rows_follow_from_the_memory() -> None:
+def test_rows_follow_from_the_memory():
     shape = choose_model("r1-llama").shape
     assert rows_for(shape, 2, 5008, 80e9, 1000) == 81
     assert rows_for(shape, 2, 5008, 80e9, 20) == 20
@@ -402,7 +393,7 @@ PARAMETERS = {"r1-qwen": 7_615_616_512, "r1-llama": 8_030_261_248}
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_shapes_are_those_of_the_models(name: str) -> None:
+def test_shapes_are_those_of_the_models(name):
     from transformers import AutoConfig, AutoModelForCausalLM
 
     sizes = sizes_of(name)
@@ -413,10 +404,10 @@ def test_shapes_are_those_of_the_models(name: str) -> None:
     assert shape_of(sizes) == shape_of(model.config)
 
 
-def test_estimate_of_the_whole_study() -> None:
+def test_estimate_of_the_whole_study():
     """Both models and all benchmarks on one GPU: a night or two."""
     hours = tokens = 0.0
-    cells: dict[str, list[float]] = {}
+    cells = {}
     for level in LEVELS:
         shape = choose_model(level).shape
         for benchmark, number in (("aime24", 30), ("aime25", 30), ("amc23", 40), ("gpqa_d", 198)):
@@ -442,7 +433,7 @@ def test_estimate_of_the_whole_study() -> None:
     }
 
 
-def test_too_little_memory_says_what_would_fit() -> None:
+def test_too_little_memory_says_what_would_fit():
     shape = Shape(8 * 10**9, 32, 8, 128)
     check_fits(shape, 2, 5000, 5, None)
     check_fits(shape, 2, 5000, 5, 20 * GIB)
@@ -458,7 +449,7 @@ def test_too_little_memory_says_what_would_fit() -> None:
         check_fits(shape, 2, 5000, 5, 12 * GIB)
 
 
-def test_memory_that_runs_out_is_told() -> None:
+def test_memory_that_runs_out_is_told():
     with pytest.raises(CannotRun) as refused, memory.enough_memory("the weights and the caches", 5):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
     assert refused.value.message == (
@@ -468,7 +459,7 @@ def test_memory_that_runs_out_is_told() -> None:
     )
 
 
-def test_memory_that_runs_out_in_training_is_told() -> None:
+def test_memory_that_runs_out_in_training_is_told():
     with pytest.raises(CannotRun) as refused, memory.enough_memory("a model"):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.\nTried")
     assert refused.value.message == (
@@ -478,7 +469,7 @@ def test_memory_that_runs_out_in_training_is_told() -> None:
     )
 
 
-def test_worker_can_be_made_in_another_process(here: Path) -> None:
+def test_worker_can_be_made_in_another_process(here):
     questions = read_jsonl(here / "q.jsonl").questions
     choice = choose_model(f"r1-qwen={here / 'qwen2'}")
     batch = Batch(8, 64)
@@ -491,116 +482,18 @@ def test_worker_can_be_made_in_another_process(here: Path) -> None:
 
 # --- what is refused ------------------------------------------------------------------------------
 
-OFFLINE = (
-    "can't be had from the hub (HF_HUB_OFFLINE is set)",
-    "expected: a connection to huggingface.co, the right id and revision",
-)
-REFUSED = {
-    "no GPU": (
-        [*on_tiny(), "--scorer", "streaming"],
-        1,
-        ["no GPU: this PyTorch", "expected: a GPU for --device cuda", "add --device cpu for a try"],
-    ),
-    "no predictor": (
-        [*on_tiny(), "--predictor", "none"],
-        1,
-        ["there is no predictor in", "none is published"],
-    ),
-    "data not reachable": (
-        ["--model", "./qwen2", "--benchmark", "aime24"],
-        1,
-        ["the data set HuggingFaceH4/aime_2024", *OFFLINE, "--data file.jsonl"],
-    ),
-    "model not reachable": (
-        ["--model", "r1-qwen", "--benchmark", "aime24", "--data", "q.jsonl"],
-        1,
-        ["the model deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", *OFFLINE, "--model ./folder"],
-    ),
-    "no folder": (
-        ["--model", "./none", "--benchmark", "aime24", "--data", "q.jsonl"],
-        2,
-        ["the model ./none: there is no folder ./none", "fix:      correct --model"],
-    ),
-    "a folder without a model": (
-        ["--model", "./data", "--benchmark", "aime24", "--data", "q.jsonl"],
-        1,
-        ["can't be read:", "a model as transformers saves it"],
-    ),
-    "no benchmark": (
-        ["--model", "./qwen2", "--benchmark", "math500"],
-        2,
-        ["the benchmark math500", "aime24, aime25, amc23, gpqa_d, or another with --data"],
-    ),
-    "no data": (
-        ["--model", "./qwen2", "--benchmark", "b", "--data", "none.jsonl"],
-        1,
-        ["none.jsonl can't be read", "correct --data"],
-    ),
-    "a window that never prunes": (
-        [*on_tiny(), "--trigger", "500", "--local-window", "500"],
-        2,
-        ["the local window 500 isn't smaller than the trigger 500"],
-    ),
-    "a ratio that never prunes": (
-        [*on_tiny(), "--ratio", "1.0"],
-        2,
-        ["the ratio 1 isn't at least 0 and below 1"],
-    ),
-    "no ratio": ([*on_tiny(), "--ratio", "a"], 2, ["write it as 0.1"]),
-    "full with a ratio": (
-        [*on_tiny(), "--scorer", "full", "--ratio", "0.1"],
-        2,
-        ["--scorer full keeps all: it has neither --local-window nor --ratio"],
-    ),
-    "rows on other machines": (
-        [*on_tiny(), "--scorer", "streaming", "--engine", "ray"],
-        1,
-        ["how many rows fit isn't known: there is no GPU here to ask", "give --rows"],
-    ),
-    "the flash kernel on a CPU": (
-        [*on_tiny(), *SMALL, "--scorer", "random", "--reading", "varlen"],
-        1,
-        ["varlen_attn can't be taken: it isn't there for cpu", "give --reading grouped"],
-    ),
-    "rows of vLLM": (
-        [*on_tiny(), "--scorer", "full", "--answers", "a.jsonl", "--rows", "3"],
-        2,
-        ["--requests and --answers decode nothing here: leave --rows and --measure out"],
-    ),
-    "a revision of no predictor": (
-        [*on_tiny(), "--predictor-revision", "abc"],
-        2,
-        ["--predictor-revision needs --predictor OWNER/NAME"],
-    ),
-    "no answers": (
-        [*on_tiny(), "--scorer", "full", "--answers", "none.jsonl"],
-        1,
-        ["none.jsonl can't be read", "a file that vllm run-batch wrote", "correct --answers"],
-    ),
-    "a revision of a file": (
-        [*on_tiny(), "--data-revision", "abc"],
-        2,
-        ["--data-revision abc for the file q.jsonl", "leave --data-revision out"],
-    ),
-    "a revision of a folder": (
-        [*on_tiny(), "--model-revision", "abc"],
-        2,
-        ["--model-revision abc for the folder ./qwen2", "leave --model-revision out"],
-    ),
-}
 
-
-@pytest.mark.parametrize(("arguments", "code", "words"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_run_is_told(
-    run: Run, arguments: list[str], code: int, words: list[str]
-) -> None:
-    result = run("kv_sweep", *arguments, "--out", "runs/refused")
+@pytest.mark.parametrize(("arguments", "code", "words"), cases(__file__, "refused"))
+def test_what_cannot_run_is_told(run, arguments, code, words):
+    given = {"tiny": on_tiny(), "small": SMALL}
+    spelled = [part for word in arguments.split() for part in given.get(word, [word])]
+    result = run("kv_sweep", *spelled, "--out", "runs/refused")
     assert result.exit_code == code, result.output
     for word in words:
         assert word in result.output
 
 
-def test_other_family_is_told(run: Run, here: Path) -> None:
+def test_other_family_is_told(run, here):
     (here / "gpt").mkdir(exist_ok=True)
     (here / "gpt" / "config.json").write_text('{"model_type": "gpt2"}')
     result = run("kv_sweep", "--model", "./gpt", "--benchmark", "b", "--data", "q.jsonl")
@@ -608,7 +501,7 @@ def test_other_family_is_told(run: Run, here: Path) -> None:
     assert "is of the family gpt2\n  expected: a Llama or Qwen2 model" in result.output
 
 
-def test_tokenizer_that_does_not_fit_is_told(here: Path, tmp_path: Path) -> None:
+def test_tokenizer_that_does_not_fit_is_told(here, tmp_path):
     folder = shutil.copytree(here / "llama", tmp_path / "llama")
     tokenizer = tiny.new_tokenizer()
     tokenizer.chat_template = None
@@ -620,14 +513,14 @@ def test_tokenizer_that_does_not_fit_is_told(here: Path, tmp_path: Path) -> None
     class Plain:
         unk_token_id = 0
 
-        def convert_tokens_to_ids(self, token: str) -> int:
+        def convert_tokens_to_ids(self, token):
             return 0
 
     with pytest.raises(CannotRun, match="the tokenizer has no token </think>"):
         models.ends_of(None, Plain())
 
 
-def test_levels_of_models(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levels_of_models(here, monkeypatch):
     monkeypatch.chdir(here)
     hub = "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"
     for text, level, source in [
@@ -644,7 +537,7 @@ def test_levels_of_models(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert about != about_model(choose_model("./qwen2"))
 
 
-def test_errors_of_the_hub_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_hub_are_told(monkeypatch):
     assert issubclass(HfHubHTTPError, OSError)
     refused = pytest.raises(CannotRun, match=r"the model a/b can't be had from the hub")
     with refused, models.reaching("model", "a/b", "--model"):
@@ -657,7 +550,7 @@ def test_errors_of_the_hub_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["kv_sweep", "train_predictor", "bench_kv"])
-def test_page_runs_nothing_and_has_help(name: str) -> None:
+def test_page_runs_nothing_and_has_help(name):
     module = page(name)
     result = CliRunner().invoke(module.main, ["--help"])
     assert result.exit_code == 0

@@ -1,14 +1,10 @@
 """vLLM beside our own decoding: its requests, and its answers as traces and as the baseline."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 import tiny
-from test_kv_sweep import Run, here, on_tiny, run  # noqa: F401  (fixtures)
+from test_kv_sweep import here, on_tiny, run  # noqa: F401  (fixtures)
 
 from gridatlas_reproduce.kv.models import choose_model, load_tokenizer
 from gridatlas_reproduce.kv.predictor import traces_of_vllm
@@ -21,50 +17,30 @@ from gridatlas_reproduce.runner.units import seed_of
 FULL = ["--scorer", "full", "--samples", "2", "--max-new-tokens", "60", "--limit", "2"]
 
 
-def line_of(name: str, text: str, finish: str = "stop", **changes: Any) -> dict[str, Any]:
+def line_of(name, text, finish="stop", **changes):
     """An answer as vLLM 0.11 writes it: no key is left out, whatever it is."""
     message = {
-        "role": "assistant",
-        "content": text,
-        "refusal": None,
-        "annotations": None,
-        "audio": None,
-        "function_call": None,
-        "tool_calls": [],
-        "reasoning_content": None,
-    }
+        "role": "assistant", "content": text, "refusal": None, "annotations": None, "audio": None,
+        "function_call": None, "tool_calls": [], "reasoning_content": None,
+    }  # fmt: skip
     choice = {
-        "index": 0,
-        "message": message | changes.pop("message", {}),
-        "logprobs": None,
-        "finish_reason": finish,
-        "stop_reason": None,
-        "token_ids": None,
-    }
+        "index": 0, "message": message | changes.pop("message", {}), "logprobs": None,
+        "finish_reason": finish, "stop_reason": None, "token_ids": None,
+    }  # fmt: skip
+    tokens = len(text) + 1
+    usage = {"prompt_tokens": 18, "total_tokens": 18 + tokens, "completion_tokens": tokens}
     body = {
-        "id": "chatcmpl-5d0f",
-        "object": "chat.completion",
-        "created": 1_762_000_000,
-        "model": "./qwen2",
-        "choices": [choice],
-        "service_tier": None,
-        "system_fingerprint": None,
-        "usage": {
-            "prompt_tokens": 18,
-            "total_tokens": 18 + len(text) + 1,
-            "completion_tokens": len(text) + 1,
-            "prompt_tokens_details": None,
-        },
-        "prompt_logprobs": None,
-        "prompt_token_ids": None,
-        "kv_transfer_params": None,
-    }
+        "id": "chatcmpl-5d0f", "object": "chat.completion", "created": 1_762_000_000,
+        "model": "./qwen2", "choices": [choice], "service_tier": None, "system_fingerprint": None,
+        "usage": usage | {"prompt_tokens_details": None}, "prompt_logprobs": None,
+        "prompt_token_ids": None, "kv_transfer_params": None,
+    }  # fmt: skip
     response = {"status_code": 200, "request_id": "vllm-batch-77", "body": body}
     content = {"id": "vllm-19", "custom_id": name, "response": response, "error": None}
     return content | changes
 
 
-def write(path: Path, *lines: dict[str, Any]) -> Path:
+def write(path, *lines):
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     return path
@@ -78,7 +54,7 @@ ANSWERS = [
 ]
 
 
-def test_requests_are_those_of_our_own_prompts(run: Run, here: Path) -> None:  # noqa: F811
+def test_requests_are_those_of_our_own_prompts(run, here):  # noqa: F811
     given = ["--model", "r1-qwen=./qwen2", *on_tiny()[2:], *FULL, "--seed", "5"]
     done = run("kv_sweep", *given, "--requests", "runs/requests.jsonl")
     assert done.exit_code == 0, done.output
@@ -110,7 +86,7 @@ def test_requests_are_those_of_our_own_prompts(run: Run, here: Path) -> None:  #
     assert ids == prompt_ids(tokenizer, asked, "official")
 
 
-def test_answers_are_the_baseline(run: Run, here: Path) -> None:  # noqa: F811
+def test_answers_are_the_baseline(run, here):  # noqa: F811
     write(here / "runs" / "vllm.jsonl", *ANSWERS)
     given = [*on_tiny(), *FULL, "--answers", "runs/vllm.jsonl", "--out", "runs/vllm"]
     done = run("kv_sweep", *given)
@@ -142,7 +118,7 @@ def test_answers_are_the_baseline(run: Run, here: Path) -> None:  # noqa: F811
     assert "--data belongs to --run, or to --traces with vLLM's answers" in alone.output
 
 
-def test_only_correct_and_whole_answers_are_traces(tmp_path: Path) -> None:
+def test_only_correct_and_whole_answers_are_traces(tmp_path):
     path = write(tmp_path / "answers.jsonl", *ANSWERS)
     asked = [Question("q0", "what is 0+0?", "0"), Question("q1", "b?", "B", ("1", "2"))]
     traces = traces_of_vllm(path, asked, tiny.new_tokenizer(), "official")
@@ -152,7 +128,7 @@ def test_only_correct_and_whole_answers_are_traces(tmp_path: Path) -> None:
         traces_of_vllm(path, asked[:1], tiny.new_tokenizer(), "official")
 
 
-def test_missing_answers_are_told(run: Run, here: Path) -> None:  # noqa: F811
+def test_missing_answers_are_told(run, here):  # noqa: F811
     write(here / "runs" / "part.jsonl", ANSWERS[0])
     given = [*on_tiny(), *FULL, "--answers", "runs/part.jsonl", "--out", "runs/part"]
     done = run("kv_sweep", *given)
@@ -185,7 +161,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("line", "why"), BROKEN.values(), ids=BROKEN.keys())
-def test_broken_answers_are_told(tmp_path: Path, line: dict[str, Any], why: str) -> None:
+def test_broken_answers_are_told(tmp_path, line, why):
     path = write(tmp_path / "answers.jsonl", ANSWERS[0], line)
     with pytest.raises(CannotRun) as refused:
         read_answers(path)
@@ -193,7 +169,7 @@ def test_broken_answers_are_told(tmp_path: Path, line: dict[str, Any], why: str)
     assert refused.value.fix == "ask vLLM again, without --reasoning-parser"
 
 
-def test_answers_are_read(tmp_path: Path) -> None:
+def test_answers_are_read(tmp_path):
     path = write(tmp_path / "answers.jsonl", *ANSWERS)
     assert read_answers(path)[3] == VllmAnswer("q1", 1, "no end", 7, "length")
     with pytest.raises(CannotRun, match="line 5: q0/0 is there twice"):

@@ -4,8 +4,6 @@ Tiny models and questions lie on a hub of this machine, under the names of the r
 needs a GPU must say so where there is none, and is then run with `--device cpu`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -18,10 +16,10 @@ import pytest
 import tiny
 import torch
 import yaml
-from hub import COMMIT, Hub
+from hub import COMMIT
 from test_kv_vllm import line_of
 from transformers import AutoModelForCausalLM
-from warm import Done, Warm
+from warm import Done
 
 from gridatlas_reproduce.kv.questions import read_jsonl
 from gridatlas_reproduce.runner.records import RunFolder
@@ -39,7 +37,7 @@ SAID = [*"hm", "</think>", *"\\boxed{4}", "<end>"]
 """What the tiny model always says: a thought, and the right answer to all questions here."""
 
 
-def commands(path: Path) -> list[list[str]]:
+def commands(path):
     """The words of each command in a page's `sh` blocks."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
@@ -49,7 +47,7 @@ def commands(path: Path) -> list[list[str]]:
     return [words for line in lines if (words := shlex.split(line, comments=True))]
 
 
-def test_all_pages_with_commands_are_found() -> None:
+def test_all_pages_with_commands_are_found():
     found = {path.name: len(commands(path)) for path in PAGES}
     assert found["grpo_digits.py"] == 10
     assert found["kv_sweep.py"] == 10
@@ -58,7 +56,7 @@ def test_all_pages_with_commands_are_found() -> None:
     assert joined[-2:] == ["--out", "runs/digits-try"]
 
 
-def test_own_questions_of_the_page_are_read(tmp_path: Path) -> None:
+def test_own_questions_of_the_page_are_read(tmp_path):
     text = (ROOT / "docs" / "reproducing" / "index.md").read_text(encoding="utf-8")
     [lines] = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     (tmp_path / "train.jsonl").write_text(lines, encoding="utf-8")
@@ -66,7 +64,7 @@ def test_own_questions_of_the_page_are_read(tmp_path: Path) -> None:
     assert (question.id, question.answer) == ("sum-1", "5050")
 
 
-def save_model(folder: Path) -> None:
+def save_model(folder):
     """A model each of whose tokens has one successor, whatever stands before."""
     config = tiny.new_config("qwen2", hidden_size=64)
     model = AutoModelForCausalLM.from_config(config)
@@ -82,13 +80,13 @@ def save_model(folder: Path) -> None:
     tiny.new_tokenizer().save_pretrained(folder)
 
 
-def write_lines(path: Path, lines: list[dict[str, object]]) -> None:
+def write_lines(path, lines):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 @pytest.fixture(scope="module")
-def filled(hub: Hub) -> Hub:
+def filled(hub):
     """The hub with the study's models and one of its benchmarks."""
     for name in ("Qwen-7B", "Llama-8B"):
         save_model(hub.folder / "models" / "deepseek-ai" / f"DeepSeek-R1-Distill-{name}")
@@ -98,7 +96,7 @@ def filled(hub: Hub) -> Hub:
 
 
 @pytest.fixture
-def here(tmp_path: Path, filled: Hub) -> Path:
+def here(tmp_path, filled):
     """A folder as a person has it who has the repository, a model, questions and answers."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "reproduce").symlink_to(ROOT / "docs" / "reproduce")
@@ -116,11 +114,11 @@ def here(tmp_path: Path, filled: Hub) -> Path:
     return tmp_path
 
 
-def option(words: list[str], name: str) -> str | None:
+def option(words, name):
     return words[words.index(name) + 1] if name in words else None
 
 
-def tried(warm: Warm, words: list[str], here: Path) -> Done:
+def tried(warm, words, here):
     """A command, to its end; what takes long by its own settings is killed at its first step."""
     script = Path(words[1]).name
     if script == "grpo_digits.py" and not {"--dry-run", "--grpo-steps"} & {*words}:
@@ -149,7 +147,7 @@ def tried(warm: Warm, words: list[str], here: Path) -> Done:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_commands_of_a_page(warm: Warm, here: Path, path: Path) -> None:
+def test_commands_of_a_page(warm, here, path):
     for words in commands(path):
         if words[0] in OF_THE_MACHINE:
             continue
@@ -163,7 +161,7 @@ def test_commands_of_a_page(warm: Warm, here: Path, path: Path) -> None:
             assert manifest["model"]["revision"] == COMMIT
 
 
-def test_vllm_is_called_as_the_script_prints(warm: Warm, here: Path) -> None:
+def test_vllm_is_called_as_the_script_prints(warm, here):
     page = ROOT / "docs" / "reproducing" / "index.md"
     every = commands(page)
     [asking] = [words for words in every if "--requests" in words]
@@ -181,7 +179,7 @@ def test_vllm_is_called_as_the_script_prints(warm: Warm, here: Path) -> None:
 QUICK = "--scorer streaming --local-window 500 --ratio 0.1 --limit 4 --device cpu"
 
 
-def recorded(here: Path, script: str, **environment: str) -> list[str]:
+def recorded(here, script, **environment):
     """The words of the one command of Python that a shell script ends with, in its environment."""
     program = here / ".venv" / "bin"
     program.mkdir(parents=True, exist_ok=True)
@@ -200,7 +198,7 @@ def recorded(here: Path, script: str, **environment: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_tasks_of_slurm_share_a_run(warm: Warm, here: Path) -> None:
+def test_tasks_of_slurm_share_a_run(warm, here):
     page = ROOT / "docs" / "reproducing" / "index.md"
     [words] = [words for words in commands(page) if words[0] == "sbatch"]
     array, script, *arguments = words[1:]
@@ -220,7 +218,7 @@ def test_tasks_of_slurm_share_a_run(warm: Warm, here: Path) -> None:
     assert run.missing(run.plan()) == []
 
 
-def test_nodes_of_skypilot_share_a_run(warm: Warm, here: Path) -> None:
+def test_nodes_of_skypilot_share_a_run(warm, here):
     page = ROOT / "docs" / "reproducing" / "index.md"
     [words] = [words for words in commands(page) if words[0] == "sky"]
     assert words[:2] == ["sky", "launch"]
@@ -249,7 +247,7 @@ def test_nodes_of_skypilot_share_a_run(warm: Warm, here: Path) -> None:
 # --- a predictor of the hub -----------------------------------------------------------------------
 
 
-def test_predictor_is_loaded_by_its_revision(warm: Warm, here: Path, hub: Hub) -> None:
+def test_predictor_is_loaded_by_its_revision(warm, here, hub):
     script = "docs/reproduce/kv_sweep.py"
     train = "docs/reproduce/train_predictor.py --model r1-qwen --traces traces.jsonl --epochs 1"
     made = warm.run(["python", *train.split(), *CPU, *SMALL_PREDICTOR], here)
@@ -313,9 +311,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "message"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_the_hub_does_not_give_is_told(
-    warm: Warm, here: Path, hub: Hub, arguments: tuple[str, ...], message: str
-) -> None:
+def test_what_the_hub_does_not_give_is_told(warm, here, hub, arguments, message):
     (hub.folder / "datasets" / "Idavidrein" / "gpqa").mkdir(parents=True, exist_ok=True)
     (here / "gpt").mkdir()
     (here / "gpt" / "config.json").write_text('{"model_type": "gpt2"}')

@@ -1,7 +1,5 @@
 """Records and manifests: what is written, what counts as done, and what a run goes on with."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -9,12 +7,11 @@ import pickle
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from toy_run import toy_units
 
-from conftest import ENVIRONMENT, MakeManifest, MakeRun
+from conftest import ENVIRONMENT
 from gridatlas_reproduce.runner import runs
 from gridatlas_reproduce.runner.errors import CannotRun
 from gridatlas_reproduce.runner.files import write_atomic
@@ -29,13 +26,13 @@ ROWS = [ROW, replace(ROW, sample=1, finish="length", prediction=None, correct=Fa
 # --- units and seeds ----------------------------------------------------------------------------
 
 
-def test_seed_is_the_beginning_of_the_hash() -> None:
+def test_seed_is_the_beginning_of_the_hash():
     # printf '0/q1/0' | sha256sum: its first 16 digits, without the highest bit
     assert seed_of(0, "q1", 0) == 5341389079673900527
     assert seed_of(7, "AIME 24 — 3", 12) == 2054942511665809211
 
 
-def test_levels_of_a_unit_are_compared_by_value() -> None:
+def test_levels_of_a_unit_are_compared_by_value():
     assert UNIT.cell == (("local_window", "500"), ("model", "r1"), ("ratio", "0.1"))
     assert (
         Unit((("model", "r1"), ("local_window", "500.0"), ("ratio", ".1")), "aime24/7", 2) == UNIT
@@ -47,7 +44,7 @@ def test_levels_of_a_unit_are_compared_by_value() -> None:
 
 
 @pytest.mark.parametrize("item", ["../../x", "/etc", "..", "a b\n", "é" * 300, "A", "a", "", None])
-def test_file_of_a_unit_is_in_the_folder(item: str | None) -> None:
+def test_file_of_a_unit_is_in_the_folder(item):
     name = Unit(UNIT.cell, item, 2).path
     assert name.startswith("500_r1_0.1")
     assert name.endswith(".jsonl")
@@ -56,14 +53,14 @@ def test_file_of_a_unit_is_in_the_folder(item: str | None) -> None:
     assert name.isascii()
 
 
-def test_each_unit_has_its_own_file() -> None:
+def test_each_unit_has_its_own_file():
     items = ["a", "A", "a/b", "a-b", "a_b", "", None, "x" * 200, "x" * 201]
     units = [Unit(UNIT.cell, item, 2) for item in items]
     units += [Unit((("a", "1_2"), ("b", "3")), None, 1), Unit((("a", "1"), ("b", "2_3")), None, 1)]
     assert len({unit.path.lower() for unit in units}) == len(units)
 
 
-def test_plan_gives_its_units_back() -> None:
+def test_plan_gives_its_units_back():
     units = [*toy_units(3, 2), Unit(UNIT.cell, None, 4)]
     plan = plan_as_json(units)
     back = units_of_plan(json.loads(json.dumps(plan)))
@@ -77,7 +74,7 @@ def test_plan_gives_its_units_back() -> None:
 # --- what is written ----------------------------------------------------------------------------
 
 
-def test_file_of_a_unit_has_a_head_and_its_rows(make_run: MakeRun) -> None:
+def test_file_of_a_unit_has_a_head_and_its_rows(make_run):
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
     head, first, _, end = run.path(UNIT).read_bytes().decode().split("\n")
@@ -95,7 +92,7 @@ def test_file_of_a_unit_has_a_head_and_its_rows(make_run: MakeRun) -> None:
     assert [path.name for path in (run.folder / "records").iterdir()] == [UNIT.path]
 
 
-def test_rows_that_are_not_the_units_are_refused(make_run: MakeRun) -> None:
+def test_rows_that_are_not_the_units_are_refused(make_run):
     run = make_run([UNIT], but=[UNIT])
     with pytest.raises(ValueError, match="1 rows for a unit of 2"):
         run.write(UNIT, ROWS[:1])
@@ -108,7 +105,7 @@ def test_rows_that_are_not_the_units_are_refused(make_run: MakeRun) -> None:
     assert run.missing([UNIT]) == [UNIT]
 
 
-def test_a_unit_that_is_not_done_cannot_be_read(make_run: MakeRun) -> None:
+def test_a_unit_that_is_not_done_cannot_be_read(make_run):
     run = make_run([UNIT], but=[UNIT])
     with pytest.raises(CannotRun, match=r"there is no [^\n]*\n[^\n]*\n.*does what is missing"):
         run.read(UNIT)
@@ -117,7 +114,7 @@ def test_a_unit_that_is_not_done_cannot_be_read(make_run: MakeRun) -> None:
 # --- what counts as done ------------------------------------------------------------------------
 
 
-def test_no_beginning_of_a_file_counts(make_run: MakeRun, reported: list[str]) -> None:
+def test_no_beginning_of_a_file_counts(make_run, reported):
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
     whole = run.path(UNIT).read_bytes()
@@ -130,8 +127,8 @@ def test_no_beginning_of_a_file_counts(make_run: MakeRun, reported: list[str]) -
     assert run.missing([UNIT]) == []
 
 
-def _changed(line: int, **changes: Any) -> Any:
-    def change(lines: list[str]) -> list[str]:
+def _changed(line, **changes):
+    def change(lines):
         content = json.loads(lines[line]) | changes
         return [*lines[:line], json.dumps(content), *lines[line + 1 :]]
 
@@ -153,9 +150,7 @@ def _changed(line: int, **changes: Any) -> Any:
         (_changed(0, unit={"item": "other"}), "is of another unit"),
     ],
 )
-def test_a_file_that_is_not_whole_is_set_aside(
-    change: Any, why: str, make_run: MakeRun, reported: list[str]
-) -> None:
+def test_a_file_that_is_not_whole_is_set_aside(change, why, make_run, reported):
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
     path = run.path(UNIT)
@@ -172,7 +167,7 @@ def test_a_file_that_is_not_whole_is_set_aside(
     assert run.read(UNIT) == ROWS
 
 
-def test_what_a_killed_process_left_does_not_count(make_run: MakeRun) -> None:
+def test_what_a_killed_process_left_does_not_count(make_run):
     run = make_run([UNIT], but=[UNIT])
     run.write(UNIT, ROWS)
     # As `write_atomic` calls it before it is renamed.
@@ -189,12 +184,10 @@ def test_what_a_killed_process_left_does_not_count(make_run: MakeRun) -> None:
         (errno.EROFS, "{path} can't be written: Read-only file system\n"),
     ],
 )
-def test_a_full_disk_leaves_nothing_that_counts(
-    step: str, code: int, message: str, make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_nothing_that_counts(step, code, message, make_run, monkeypatch):
     run = make_run([UNIT], but=[UNIT])
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
@@ -208,7 +201,7 @@ def test_a_full_disk_leaves_nothing_that_counts(
     assert run.read(UNIT) == ROWS
 
 
-def test_a_file_is_not_replaced_unless_it_shall_be(tmp_path: Path) -> None:
+def test_a_file_is_not_replaced_unless_it_shall_be(tmp_path):
     file = tmp_path / "run.json"
     assert write_atomic(file, b"1", replace=False)
     assert not write_atomic(file, b"2", replace=False)
@@ -218,10 +211,8 @@ def test_a_file_is_not_replaced_unless_it_shall_be(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_file_is_not_replaced_without_hard_links(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def none(*_: object) -> None:
+def test_a_file_is_not_replaced_without_hard_links(tmp_path, monkeypatch):
+    def none(*_):
         raise OSError(errno.EPERM, "no links here")
 
     monkeypatch.setattr(os, "link", none)
@@ -231,7 +222,7 @@ def test_a_file_is_not_replaced_without_hard_links(
 # --- runs ---------------------------------------------------------------------------------------
 
 
-def test_manifest_is_written_first_and_stays(tmp_path: Path, make_manifest: MakeManifest) -> None:
+def test_manifest_is_written_first_and_stays(tmp_path, make_manifest):
     manifest = make_manifest()
     run = RunFolder.start(tmp_path / "run", manifest)
     written = (tmp_path / "run/run.json").read_bytes()
@@ -288,9 +279,7 @@ def test_manifest_is_written_first_and_stays(tmp_path: Path, make_manifest: Make
         ),
     ],
 )
-def test_a_run_with_other_settings_is_refused(
-    changes: dict[str, Any], table: str, tmp_path: Path, make_manifest: MakeManifest
-) -> None:
+def test_a_run_with_other_settings_is_refused(changes, table, tmp_path, make_manifest):
     then = make_manifest()
     RunFolder.start(tmp_path, then)
     now = make_manifest(**changes)
@@ -308,9 +297,7 @@ def test_a_run_with_other_settings_is_refused(
     assert now.run != then.run
 
 
-def test_another_machine_is_told_and_recorded_once(
-    tmp_path: Path, make_manifest: MakeManifest, reported: list[str]
-) -> None:
+def test_another_machine_is_told_and_recorded_once(tmp_path, make_manifest, reported):
     RunFolder.start(tmp_path, make_manifest(), reported.append)
     other = ENVIRONMENT | {"packages": {"torch": "2.14.0"}, "gpu": None, "dirty": True}
     for day in ("02", "03"):
@@ -353,9 +340,7 @@ def test_another_machine_is_told_and_recorded_once(
         ),
     ],
 )
-def test_a_folder_without_a_manifest_is_no_run(
-    files: dict[str, str], message: str, tmp_path: Path
-) -> None:
+def test_a_folder_without_a_manifest_is_no_run(files, message, tmp_path):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(CannotRun) as error:
@@ -363,9 +348,7 @@ def test_a_folder_without_a_manifest_is_no_run(
     assert error.value.message.startswith(message.format(folder=tmp_path))
 
 
-def test_records_without_a_manifest_are_left_alone(
-    make_run: MakeRun, make_manifest: MakeManifest
-) -> None:
+def test_records_without_a_manifest_are_left_alone(make_run, make_manifest):
     run = make_run([UNIT])
     (run.folder / "run.json").unlink()
     with pytest.raises(CannotRun, match=r"has records, and no run\.json"):
@@ -373,20 +356,20 @@ def test_records_without_a_manifest_are_left_alone(
     assert run.path(UNIT).exists()
 
 
-def test_a_plan_that_is_not_there_is_told(make_run: MakeRun) -> None:
+def test_a_plan_that_is_not_there_is_told(make_run):
     run = make_run([UNIT])
     (run.folder / "plan.json").write_text('{"cells": [{"cell": {}, "units": 3}], "units": []}')
     with pytest.raises(CannotRun, match=r"plan\.json can't be read"):
         run.plan()
 
 
-def test_a_file_in_place_of_the_folder_is_told(tmp_path: Path, make_manifest: MakeManifest) -> None:
+def test_a_file_in_place_of_the_folder_is_told(tmp_path, make_manifest):
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotRun, match="can't be written: "):
         RunFolder.start(tmp_path / "file" / "run", make_manifest())
 
 
-def test_what_goes_between_processes_can_be_pickled(make_run: MakeRun, tmp_path: Path) -> None:
+def test_what_goes_between_processes_can_be_pickled(make_run, tmp_path):
     run = replace(make_run([UNIT]), report=print)
     assert pickle.loads(pickle.dumps(run)) == run
     for error in (CannotRun("a", "b", "c"), SettingsDiffer("folder", [("key", "1", "2")])):
@@ -398,7 +381,7 @@ def test_what_goes_between_processes_can_be_pickled(make_run: MakeRun, tmp_path:
 # --- the environment ----------------------------------------------------------------------------
 
 
-def test_environment_names_what_a_result_may_depend_on() -> None:
+def test_environment_names_what_a_result_may_depend_on():
     found = runs.environment()
     assert found.keys() == ENVIRONMENT.keys()
     assert {"numpy", "torch", "transformers"} <= found["packages"].keys()
@@ -409,20 +392,18 @@ def test_environment_names_what_a_result_may_depend_on() -> None:
     ("flags", "named"),
     [("Flags: sse2 avx avx2 avx512f", ", avx2, avx512f"), ("Flags: sse2 avx", ""), (None, "")],
 )
-def test_environment_names_the_vectors_that_rounding_depends_on(
-    monkeypatch: pytest.MonkeyPatch, flags: str | None, named: str
-) -> None:
+def test_environment_names_the_vectors_that_rounding_depends_on(monkeypatch, flags, named):
     monkeypatch.setattr(runs, "_output", lambda *command: flags if command == ("lscpu",) else None)
     assert runs.environment()["platform"] == runs.platform.platform() + named
 
 
-def test_time_is_that_of_the_commit_where_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_is_that_of_the_commit_where_it_is_given(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     assert runs.utc_now() == "2023-11-14T22:13:20Z"
 
 
-def test_commit_is_that_of_the_code(tmp_path: Path) -> None:
-    def git(*arguments: str) -> str:
+def test_commit_is_that_of_the_code(tmp_path):
+    def git(*arguments):
         name = ("-c", "user.name=n", "-c", "user.email=e@example.org")
         command = ["git", "-C", str(tmp_path), *name, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()

@@ -1,10 +1,5 @@
 """Tiny models with random weights, saved as transformers saves them."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import torch
 from tokenizers import Regex, Tokenizer
 from tokenizers.decoders import Fuse
@@ -23,7 +18,7 @@ VOCABULARY = {token: number for number, token in enumerate([*CHARACTERS, *SPECIA
 THOUGHT, END = VOCABULARY["</think>"], VOCABULARY["<end>"]
 
 
-def new_tokenizer() -> Any:
+def new_tokenizer():
     tokenizer = Tokenizer(WordLevel(VOCABULARY, unk_token="<unknown>"))
     tokenizer.pre_tokenizer = Split(Regex(r"[\s\S]"), behavior="isolated")
     tokenizer.decoder = Fuse()
@@ -36,7 +31,7 @@ def new_tokenizer() -> Any:
     )
 
 
-def new_config(family: str, **changes: Any) -> Any:
+def new_config(family, **changes):
     content = {
         "vocab_size": len(VOCABULARY),
         "hidden_size": 32,
@@ -54,7 +49,7 @@ def new_config(family: str, **changes: Any) -> Any:
     return AutoConfig.for_model(family, **(content | changes))
 
 
-def save_tiny(folder: Path, family: str, seed: int = 0, **changes: Any) -> Path:
+def save_tiny(folder, family, seed=0, **changes):
     torch.manual_seed(seed)
     AutoModelForCausalLM.from_config(new_config(family, **changes)).save_pretrained(folder)
     new_tokenizer().save_pretrained(folder)

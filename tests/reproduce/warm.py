@@ -15,11 +15,9 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 LONGEST = 600
 """Seconds after which a run ends by itself: none hangs for ever."""
@@ -47,20 +45,20 @@ class Started:
     out: Path
 
     @property
-    def log(self) -> str:
+    def log(self):
         """What it has written to stderr so far."""
         return (self.out / "stderr").read_text()
 
-    def goes_on(self) -> bool:
+    def goes_on(self):
         """Whether it hasn't ended; one that has is there until it is waited for."""
         state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
         return state != "Z"
 
-    def wait(self) -> Done:
+    def wait(self):
         code = self.warm.ask({"wait": self.pid})
         return Done(code, (self.out / "stdout").read_text(), self.log)
 
-    def kill_when(self, reached: Callable[[], bool]) -> Done:
+    def kill_when(self, reached):
         """SIGKILL as soon as something is the case; it must still run then."""
         until = time.monotonic() + LONGEST
         while not reached():
@@ -76,7 +74,7 @@ class Started:
 class Warm:
     """The process that forks; `environment` is that of all its runs."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder, environment):
         self.folder, self.runs = folder, 0
         self.process = subprocess.Popen(
             [sys.executable, __file__],
@@ -86,16 +84,13 @@ class Warm:
             text=True,
         )
 
-    def ask(self, request: dict[str, Any]) -> Any:
-        assert self.process.stdin is not None
+    def ask(self, request):
         assert self.process.stdout is not None
         self.process.stdin.write(f"{json.dumps(request)}\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
-    def start(
-        self, words: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
-    ) -> Started:
+    def start(self, words, folder, environment=None):
         """Start `python SCRIPT …` or `gridatlas …`, given as its words, in a folder."""
         self.runs += 1
         out = self.folder / str(self.runs)
@@ -105,17 +100,17 @@ class Warm:
         request = {"words": list(words), "folder": str(folder), "out": str(out)}
         return Started(self, self.ask(request | {"environment": dict(environment or {})}), out)
 
-    def run(self, words: Sequence[str], folder: Path, **environment: str) -> Done:
+    def run(self, words, folder, **environment):
         return self.start(words, folder, environment).wait()
 
-    def close(self) -> None:
+    def close(self):
         self.process.communicate()
 
 
 # --- the process that forks -----------------------------------------------------------------------
 
 
-def serve() -> None:
+def serve():
     import datasets  # noqa: F401
     import huggingface_hub  # noqa: F401
     import math_verify  # noqa: F401
@@ -147,7 +142,7 @@ def serve() -> None:
 class _GraderProcess:
     """What `Popen` gives for math-verify's process: here a copy of the run's."""
 
-    def __init__(self, words: Sequence[str], **_: Any) -> None:
+    def __init__(self, words, **_):
         from gridatlas_reproduce.kv import grading
 
         assert list(words) == [sys.executable, "-m", grading.__name__]
@@ -164,20 +159,20 @@ class _GraderProcess:
         os.close(answering)
         self.stdin, self.stdout = os.fdopen(asking, "w"), os.fdopen(answered)
 
-    def poll(self) -> int | None:
+    def poll(self):
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         return os.waitstatus_to_exitcode(status) if pid else None
 
-    def kill(self) -> None:
+    def kill(self):
         os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self) -> None:
+    def wait(self):
         os.waitpid(self.pid, 0)
 
 
-def _be(request: Mapping[str, Any]) -> None:
+def _be(request):
     """Become the run, and end with it."""
-    code: Any = 1
+    code = 1
     signal.alarm(LONGEST)
     try:
         os.chdir(request["folder"])

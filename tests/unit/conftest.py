@@ -1,25 +1,17 @@
 """Studies made from texts, read and checked as those of a data folder are."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from builders import HEAD, Checked, MakeStudy, Read, write_study
+from builders import HEAD, write_study
 
-from gridatlas.data.reader import StudySource, read_study
+from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
-from gridatlas.model.problems import Problem
-from gridatlas.model.study import Study
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Read:
+def read(tmp_path):
     """Write a study's files and read them: `read(more, cells, {"second.csv": …})`."""
 
-    def read(
-        more: str = "", cells: str | None = None, files: dict[str, str] | None = None
-    ) -> tuple[StudySource | None, list[Problem]]:
+    def read(more="", cells=None, files=None):
         study = more if more.startswith("format:") else HEAD + more
         folder = write_study(tmp_path / "data/demo", study, cells, files)
         return read_study(folder, "data/demo")
@@ -28,10 +20,10 @@ def read(tmp_path: Path) -> Read:
 
 
 @pytest.fixture
-def checked(read: Read) -> Checked:
+def checked(read):
     """As `read`, and checked: the study with all problems and notes."""
 
-    def checked(*arguments: object) -> tuple[Study | None, list[Problem]]:
+    def checked(*arguments):
         source, problems = read(*arguments)
         if source is None:
             return None, problems
@@ -42,10 +34,10 @@ def checked(read: Read) -> Checked:
 
 
 @pytest.fixture
-def make_study(checked: Checked) -> MakeStudy:
+def make_study(checked):
     """As `checked`, for a study that is right."""
 
-    def make_study(*arguments: object) -> Study:
+    def make_study(*arguments):
         study, problems = checked(*arguments)
         assert problems == []
         assert study is not None

@@ -1,14 +1,10 @@
 """What `gridatlas.load` gives to scripts and notebooks; the real data is in the notebook page."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pandas as pd
@@ -16,9 +12,6 @@ import pytest
 from builders import HEAD, REPOSITORY, table, write_study
 
 import gridatlas
-from gridatlas.api import OpenGrid, OpenStudy, Studies
-
-Open = Callable[..., OpenStudy]
 
 FACETS = (
     "facets: [model, seed]\n"
@@ -35,10 +28,10 @@ EVIL = "</svg><script>alert(1)</script>"
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Callable[..., Studies]:
+def opened(tmp_path):
     """Write studies and load them: `opened({"demo": (study, cells)})`."""
 
-    def opened(studies: dict[str, tuple[str, str]]) -> Studies:
+    def opened(studies):
         for name, (study, cells) in studies.items():
             write_study(tmp_path / "data" / name, study, cells)
         return gridatlas.load(os.path.relpath(tmp_path / "data"))
@@ -47,13 +40,13 @@ def opened(tmp_path: Path) -> Callable[..., Studies]:
 
 
 @pytest.fixture
-def demo(opened: Callable[..., Studies]) -> OpenStudy:
+def demo(opened):
     head = HEAD.replace("metric: {name: Accuracy, better: higher}\n", FACETS)
     return opened({"demo": (head, CELLS)})["demo"]
 
 
 @pytest.fixture
-def small(demo: OpenStudy) -> OpenGrid:
+def small(demo):
     return demo.grid(model="small", seed=1)
 
 
@@ -72,42 +65,33 @@ def small(demo: OpenStudy) -> OpenGrid:
             {"modle": "small", "seed": 1},
             "demo has no facet modle; did you mean model? (expected one of model, seed)",
         ),
-        (
-            {},
-            'grid() needs a level of model too (expected one of model="small", model="large")',
-        ),
+        ({}, 'grid() needs a level of model too (expected one of model="small", model="large")'),
         (
             {"model": "small", "seed": 2},
             "demo has no grid small/2 (expected one of small/1, large/2)",
         ),
     ],
 )
-def test_an_unknown_name_is_refused_with_the_nearest(
-    demo: OpenStudy, facets: dict[str, object], message: str
-) -> None:
+def test_an_unknown_name_is_refused_with_the_nearest(demo, facets, message):
     with pytest.raises(gridatlas.UnknownName) as refused:
         demo.grid(**facets)
     assert str(refused.value) == message
     assert isinstance(refused.value, KeyError)
 
 
-def test_numbers_are_levels_by_their_value(demo: OpenStudy) -> None:
+def test_numbers_are_levels_by_their_value(demo):
     grid = demo.grid(model="small", seed=1)
     assert demo.grid(model="small", seed=1.0) is demo.grid(model="small", seed="1") is grid
 
 
-def test_a_facet_with_a_dash_is_written_with_an_underscore(
-    opened: Callable[..., Studies],
-) -> None:
+def test_a_facet_with_a_dash_is_written_with_an_underscore(opened):
     cells = table("prompt-style,rate,depth,value", "short,1,1,4")
     studies = opened({"demo": (HEAD + "facets: [prompt-style]\n", cells)})
     grid = studies["demo"].grid(prompt_style="short")
     assert grid is studies["demo"].grid(**{"prompt-style": "short"})
 
 
-def test_an_unknown_study_is_refused_with_the_nearest_or_its_new_name(
-    opened: Callable[..., Studies],
-) -> None:
+def test_an_unknown_study_is_refused_with_the_nearest_or_its_new_name(opened):
     cells = table("rate,depth,value", "1,1,4")
     studies = opened({"demo": (HEAD + "former: [trial]\n", cells), "other": (HEAD, cells)})
     with pytest.raises(gridatlas.UnknownName) as refused:
@@ -123,7 +107,7 @@ def test_an_unknown_study_is_refused_with_the_nearest_or_its_new_name(
     assert studies.get("trial") is None
 
 
-def test_data_that_is_unfit_is_refused_with_all_problems(tmp_path: Path) -> None:
+def test_data_that_is_unfit_is_refused_with_all_problems(tmp_path):
     with pytest.raises(gridatlas.DataProblems) as refused:
         gridatlas.load(tmp_path / "none")
     assert [problem.kind for problem in refused.value.problems] == ["no-such-file"]
@@ -141,9 +125,7 @@ def test_data_that_is_unfit_is_refused_with_all_problems(tmp_path: Path) -> None
     ],
     ids=["a study", "a grid", "from a frame"],
 )
-def test_without_pandas_the_extra_is_named(
-    demo: OpenStudy, monkeypatch: pytest.MonkeyPatch, framed: Callable[[OpenStudy], object]
-) -> None:
+def test_without_pandas_the_extra_is_named(demo, monkeypatch, framed):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError) as caught:
         framed(demo)
@@ -152,13 +134,13 @@ def test_without_pandas_the_extra_is_named(
     )
 
 
-def test_the_rest_does_without_pandas(small: OpenGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rest_does_without_pandas(small, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert "50.0" in small._repr_html_()
     assert small.chart().to_dict()["mark"] == {"type": "rect"}
 
 
-def test_a_frame_has_every_cell_with_its_state(small: OpenGrid) -> None:
+def test_a_frame_has_every_cell_with_its_state(small):
     frame = small.frame()
     assert list(frame.columns) == [
         "model", "seed", "rate", "depth", "value", "state", "n", "successes", "stderr",
@@ -178,7 +160,7 @@ def test_a_frame_has_every_cell_with_its_state(small: OpenGrid) -> None:
     assert ((low < frame["value"]) & (frame["value"] < high)).tolist() == [True, True, False, False]
 
 
-def test_types_of_a_frame_are_the_same_with_and_without_values(demo: OpenStudy) -> None:
+def test_types_of_a_frame_are_the_same_with_and_without_values(demo):
     expected = {
         "seed": "int64", "rate": "float64", "depth": "int64", "value": "float64", "n": "Int64",
         "successes": "Int64", "stderr": "float64", "interval_low": "float64",
@@ -190,19 +172,19 @@ def test_types_of_a_frame_are_the_same_with_and_without_values(demo: OpenStudy) 
         assert all(pd.api.types.is_string_dtype(frame[name]) for name in text)
 
 
-def test_a_study_s_frame_has_the_grids_below_each_other(demo: OpenStudy) -> None:
+def test_a_study_s_frame_has_the_grids_below_each_other(demo):
     parts = [grid.frame() for grid in demo.grids.values()]
     pd.testing.assert_frame_equal(demo.frame(), pd.concat(parts, ignore_index=True))
 
 
-def test_levels_of_which_one_is_a_text_are_texts(opened: Callable[..., Studies]) -> None:
+def test_levels_of_which_one_is_a_text_are_texts(opened):
     cells = table("seed,rate,depth,value", "1,1,1,4", "mean,1,1,4")
     frame = opened({"demo": (HEAD + "facets: [seed]\n", cells)})["demo"].frame()
     assert frame["seed"].tolist() == ["1", "mean"]
 
 
 @pytest.mark.parametrize("name", ["interval_low", "interval_high", "may_be_best"])
-def test_no_factor_takes_the_name_of_a_column(opened: Callable[..., Studies], name: str) -> None:
+def test_no_factor_takes_the_name_of_a_column(opened, name):
     cells = table(f"{name},rate,depth,value", "1,1,1,4")
     with pytest.raises(gridatlas.DataProblems, match="reserved-column"):
         opened({"demo": (HEAD + f"facets: [{name}]\n", cells)})
@@ -211,7 +193,7 @@ def test_no_factor_takes_the_name_of_a_column(opened: Callable[..., Studies], na
 # --- Altair -------------------------------------------------------------------------------------
 
 
-def test_a_chart_has_its_data_and_can_be_layered_and_saved(small: OpenGrid) -> None:
+def test_a_chart_has_its_data_and_can_be_layered_and_saved(small):
     import altair as alt
 
     chart = small.chart()
@@ -232,7 +214,7 @@ def test_a_chart_has_its_data_and_can_be_layered_and_saved(small: OpenGrid) -> N
     assert len(cells) == 4  # two values, in two charts: cells without one aren't drawn
 
 
-def test_a_chart_keeps_the_order_of_levels(opened: Callable[..., Studies]) -> None:
+def test_a_chart_keeps_the_order_of_levels(opened):
     more = "factors: {rate: {levels: [b, a]}, depth: {levels: [2, 10], direction: up}}\n"
     cells = table("rate,depth,value", "a,10,1", "b,2,3")
     spec = opened({"demo": (HEAD + more, cells)})["demo"].grid().chart().to_dict()
@@ -240,7 +222,7 @@ def test_a_chart_keeps_the_order_of_levels(opened: Callable[..., Studies]) -> No
     assert spec["encoding"]["y"]["scale"] == {"domain": [10, 2]}
 
 
-def test_a_chart_reads_names_that_would_lead_into_objects(opened: Callable[..., Studies]) -> None:
+def test_a_chart_reads_names_that_would_lead_into_objects(opened):
     head = HEAD.replace("x: rate", "x: lr.max[0]")
     cells = table("lr.max[0],depth,value", "1,1,4", "2,1,5")
     chart = opened({"demo": (head, cells)})["demo"].grid().chart()
@@ -252,12 +234,11 @@ def test_a_chart_reads_names_that_would_lead_into_objects(opened: Callable[..., 
 # --- notebooks ----------------------------------------------------------------------------------
 
 
-def test_a_grid_is_shown_as_its_drawing_and_as_text(small: OpenGrid) -> None:
+def test_a_grid_is_shown_as_its_drawing_and_as_text(small):
     shown = small._repr_mimebundle_()
     assert shown.keys() == {"text/html", "text/plain"}
     root = ElementTree.fromstring(shown["text/html"])
     svg = root.find("{http://www.w3.org/2000/svg}svg")
-    assert svg is not None
     assert svg.get("aria-label", "").startswith("small | 1: ")
     assert svg.get("role") == "group"
     labels = [node.get("aria-label") for node in svg.iter() if node.get("role")]
@@ -274,7 +255,7 @@ def test_a_grid_is_shown_as_its_drawing_and_as_text(small: OpenGrid) -> None:
     )
 
 
-def test_a_large_grid_has_a_short_text(opened: Callable[..., Studies]) -> None:
+def test_a_large_grid_has_a_short_text(opened):
     rows = [f"{x},1,{x}" for x in range(30)]
     grid = opened({"demo": (HEAD, table("rate,depth,value", *rows))})["demo"].grid()
     assert str(grid) == (
@@ -282,9 +263,7 @@ def test_a_large_grid_has_a_short_text(opened: Callable[..., Studies]) -> None:
     )
 
 
-def test_a_study_is_shown_with_its_grids_readings_and_notes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Callable[..., Studies]
-) -> None:
+def test_a_study_is_shown_with_its_grids_readings_and_notes(tmp_path, monkeypatch, opened):
     monkeypatch.chdir(tmp_path)
     second = tmp_path / "data/demo/second.csv"
     second.parent.mkdir(parents=True)
@@ -314,7 +293,7 @@ def test_a_study_is_shown_with_its_grids_readings_and_notes(
     )
 
 
-def test_texts_of_data_are_texts_in_html(opened: Callable[..., Studies]) -> None:
+def test_texts_of_data_are_texts_in_html(opened):
     head = json.dumps(
         {
             "format": 1, "title": EVIL, "summary": EVIL, "metric": {"name": EVIL, "unit": EVIL},
@@ -332,14 +311,12 @@ def test_texts_of_data_are_texts_in_html(opened: Callable[..., Studies]) -> None
         ElementTree.fromstring(html)
 
 
-def test_representations_are_short(demo: OpenStudy, small: OpenGrid) -> None:
+def test_representations_are_short(demo, small):
     assert repr({"demo": demo}) == "{'demo': <study demo: 2 grids>}"
     assert repr(small) == "<grid demo/small/1>"
 
 
-def test_a_cache_gives_the_same_without_computing_it_again(
-    tmp_path: Path, demo: OpenStudy, small: OpenGrid, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_gives_the_same_without_computing_it_again(tmp_path, demo, small, monkeypatch):
     first = gridatlas.load(tmp_path / "data", cache=tmp_path / "cache")["demo"]
     shown = first.grid(model="small", seed=1)._repr_html_()
     monkeypatch.setattr("gridatlas.charts.pool.draw_one", None)
@@ -355,7 +332,7 @@ def test_a_cache_gives_the_same_without_computing_it_again(
 # --- names --------------------------------------------------------------------------------------
 
 
-def test_the_package_shows_what_is_for_users_only() -> None:
+def test_the_package_shows_what_is_for_users_only():
     names = [name for name in dir(gridatlas) if not name.startswith("__")]
     assert names == sorted(gridatlas.__all__)
     assert {"__version__", "__doc__", "__all__"} <= set(dir(gridatlas))
@@ -373,13 +350,9 @@ print({"altair", "pandas", "scipy", "vl_convert", "mkdocs"} & set(sys.modules), 
 """
 
 
-def test_loading_and_printing_import_nothing_heavy() -> None:
+def test_loading_and_printing_import_nothing_heavy():
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTED],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", IMPORTED], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stderr == "set()\n"
     assert "  r1-qwen/aime24    20 values, best 52.0 % at ratio 0.4 × local_window 2000\n" in (
@@ -387,7 +360,7 @@ def test_loading_and_printing_import_nothing_heavy() -> None:
     )
 
 
-def test_a_study_and_its_grids_have_answers() -> None:
+def test_a_study_and_its_grids_have_answers():
     study = gridatlas.load(REPOSITORY / "data")["dynts-window-ratio"]
     assert study.answer is study.answers[""]
     assert study.answers["model/r1-qwen"].headline == (
@@ -411,16 +384,14 @@ def test_a_study_and_its_grids_have_answers() -> None:
 # --- studies of data frames -----------------------------------------------------------------------
 
 
-def runs() -> pd.DataFrame:
+def runs():
     """Two models at three rates, twice each."""
     rows = [(m, lr, s) for m in ("small", "large") for lr in (0.1, 0.01, 1e-5) for s in (1, 2)]
     frame = pd.DataFrame(rows, columns=["model", "lr", "seed"])
     return frame.assign(acc=[0.5 + at / 40 for at in range(len(rows))], host="node1")
 
 
-def test_a_frame_is_a_study_whose_roles_are_proposed_and_printed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_frame_is_a_study_whose_roles_are_proposed_and_printed(capsys):
     study = gridatlas.from_frame(runs())
     assert (study.study.x.id, study.study.y.id) == ("lr", "model")
     printed = capsys.readouterr().out
@@ -432,7 +403,7 @@ def test_a_frame_is_a_study_whose_roles_are_proposed_and_printed(
     assert study.grid().svg().startswith("<svg")
 
 
-def test_nothing_is_printed_where_all_roles_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_printed_where_all_roles_are_named(capsys):
     study = gridatlas.from_frame(
         runs(), x="lr", y="model", metric="acc", repeats="seed", better="lower", unit="", title="T"
     )
@@ -440,7 +411,7 @@ def test_nothing_is_printed_where_all_roles_are_named(capsys: pytest.CaptureFixt
     assert (study.study.metric.better, study.study.title) == ("lower", "T")
 
 
-def test_a_study_of_a_frame_is_saved_as_it_is(tmp_path: Path) -> None:
+def test_a_study_of_a_frame_is_saved_as_it_is(tmp_path):
     study = gridatlas.from_frame(runs(), x="lr", y="model", metric="acc")
     folder = study.save(tmp_path / "data/tuning")
     again = gridatlas.load(tmp_path / "data")["tuning"]
@@ -451,7 +422,7 @@ def test_a_study_of_a_frame_is_saved_as_it_is(tmp_path: Path) -> None:
     study.save(folder, replace=True)
 
 
-def test_frames_of_other_libraries_and_named_indexes_are_taken() -> None:
+def test_frames_of_other_libraries_and_named_indexes_are_taken():
     import pyarrow as pa
 
     wanted = gridatlas.from_frame(runs(), x="lr", y="model", metric="acc").frame()
@@ -466,11 +437,7 @@ def test_frames_of_other_libraries_and_named_indexes_are_taken() -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
-        (
-            ["lr", "acc"],
-            {},
-            r"only one factor varies, lr; fix: .*, or take lr alone: x=lr y=''$",
-        ),
+        (["lr", "acc"], {}, r"only one factor varies, lr; fix: .*, or take lr alone: x=lr y=''$"),
         (["lr", "model", "acc"], {"x": "rate"}, r"^x=rate; fix: "),
         (
             ["model", "lr", "seed", "acc"],
@@ -479,15 +446,13 @@ def test_frames_of_other_libraries_and_named_indexes_are_taken() -> None:
         ),
     ],
 )
-def test_what_isnt_clear_in_a_frame_is_said_with_what_to_do(
-    columns: list[str], options: dict[str, object], message: str
-) -> None:
+def test_what_isnt_clear_in_a_frame_is_said_with_what_to_do(columns, options, message):
     frame = runs() if "facets" in options else runs()[columns]
     with pytest.raises(ValueError, match=message):
         gridatlas.from_frame(frame, **options)
 
 
-def test_limits_hold_where_they_are_given(tmp_path: Path) -> None:
+def test_limits_hold_where_they_are_given(tmp_path):
     write_study(tmp_path / "data/demo")
     with pytest.raises(gridatlas.DataProblems, match="at most 9 bytes"):
         gridatlas.load(tmp_path / "data", limits={"file_bytes": 9})

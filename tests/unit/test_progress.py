@@ -1,14 +1,10 @@
 """How far long work is: what loops report, and the line that a terminal shows."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,28 +13,26 @@ from gridatlas.cli.main import main
 from gridatlas.cli.progress import TerminalLine
 from gridatlas.progress import REPORTS, listening, tracked
 
-Reports = list[tuple[str, int, int]]
-
 
 @pytest.fixture
-def reports() -> Iterator[Reports]:
-    found: Reports = []
+def reports():
+    found = []
     with listening(lambda *report: found.append(report)):
         yield found
 
 
-def test_a_loop_reports_how_many_it_did(reports: Reports) -> None:
+def test_a_loop_reports_how_many_it_did(reports):
     assert [*tracked("abc", "letters")] == ["a", "b", "c"]
     assert reports == [("letters", done, 3) for done in range(4)]
 
 
-def test_a_loop_of_many_reports_now_and_then(reports: Reports) -> None:
+def test_a_loop_of_many_reports_now_and_then(reports):
     total = 10 * REPORTS
     assert [*tracked(iter(range(total)), "rows", total)] == [*range(total)]
     assert [done for _, done, _ in reports] == [*range(0, total + 1, 10)]
 
 
-def test_a_loop_that_is_left_ends_its_report(reports: Reports) -> None:
+def test_a_loop_that_is_left_ends_its_report(reports):
     for letter in tracked("abc", "letters"):
         if letter == "b":
             break
@@ -46,25 +40,25 @@ def test_a_loop_that_is_left_ends_its_report(reports: Reports) -> None:
 
 
 @pytest.mark.parametrize("items", ["", "a"])
-def test_of_one_nothing_is_reported(reports: Reports, items: str) -> None:
+def test_of_one_nothing_is_reported(reports, items):
     assert [*tracked(items, "letters")] == [*items]
     assert reports == []
 
 
-def test_more_items_than_were_counted_are_all_given(reports: Reports) -> None:
+def test_more_items_than_were_counted_are_all_given(reports):
     assert [*tracked(iter(range(9)), "lines", 4)] == [*range(9)]
 
 
-def test_without_a_listener_it_is_the_loop_alone() -> None:
+def test_without_a_listener_it_is_the_loop_alone():
     assert type(tracked([1, 2], "numbers")) is type(iter([1, 2]))
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def test_a_line_is_shown_after_two_seconds_and_taken_away() -> None:
+def test_a_line_is_shown_after_two_seconds_and_taken_away():
     stream, now = Terminal(), [0.0]
     line = TerminalLine(stream, lambda: now[0])
     for done in range(5):
@@ -79,7 +73,7 @@ def test_a_line_is_shown_after_two_seconds_and_taken_away() -> None:
     )
 
 
-def test_what_is_done_at_once_shows_nothing() -> None:
+def test_what_is_done_at_once_shows_nothing():
     stream = Terminal()
     line = TerminalLine(stream, lambda: 0.0)
     for done in range(4001):
@@ -96,7 +90,7 @@ main(["check", sys.argv[1]])
 """
 
 
-def test_only_a_terminal_shows_it(tmp_path: Path) -> None:
+def test_only_a_terminal_shows_it(tmp_path):
     result = CliRunner().invoke(main, ["new", str(tmp_path / "site")])
     assert result.exit_code == 0
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "site/data")]

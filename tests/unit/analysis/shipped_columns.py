@@ -1,14 +1,13 @@
 """The columns of this repository's studies, with roles as the importer will set them."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from builders import REPOSITORY
 
-from gridatlas.analysis.table import Factor, Metric, Role, Table
+from gridatlas.analysis.table import Factor, Metric, Table
 from gridatlas.assessment.pipeline import load_study
 from gridatlas.statistics.estimates import successes_from
 
@@ -16,15 +15,15 @@ DATA = REPOSITORY / "data"
 
 
 def columns(
-    folder: str,
-    roles: Mapping[str, Role],
+    folder,
+    roles,
     *,
-    metric: str = "",
-    labels: Mapping[str, str] | None = None,
-    levels: Mapping[str, str] | None = None,
-    baseline: Mapping[str, str] | None = None,
-    trials: Callable[[Sequence[str]], float] = lambda facets: float("nan"),
-) -> Table:
+    metric="",
+    labels=None,
+    levels=None,
+    baseline=None,
+    trials=lambda facets: float("nan"),
+):
     """The shown values of a study that were printed; factors in the order of the roles."""
     results = load_study(DATA / folder, folder, lambda done: None, None).results
     study = results.study
@@ -72,7 +71,7 @@ def columns(
 
 
 @cache
-def dynts() -> Table:
+def dynts():
     items = {"aime24": 30, "aime25": 30, "amc23": 40, "gpqa_d": 198}
     return columns(
         "dynts-window-ratio",
@@ -83,7 +82,7 @@ def dynts() -> Table:
 
 
 @cache
-def digits(k: int) -> Table:
+def digits(k):
     levels = {
         "After GRPO": "GRPO",
         "Greedy": "0",
@@ -93,7 +92,7 @@ def digits(k: int) -> Table:
         "Seed 2": "2",
         "Seed 3": "3",
     }
-    roles: dict[str, Role] = {
+    roles = {
         "x_digits": "condition",
         "y_digits": "condition",
         "setting": "choice",
@@ -113,7 +112,7 @@ def digits(k: int) -> Table:
 
 
 @cache
-def published() -> Table:
+def published():
     """The reading that has most of the three grids, without the row that it can't place."""
     with (DATA / "grpo-digits/cells.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["value"]]
@@ -136,7 +135,7 @@ def published() -> Table:
     return Table(factors, codes, values, Metric("Score", "", decimals=0, high=100.0))
 
 
-def without(table: Table, name: str, level: int) -> Table:
+def without(table, name, level):
     """The rows of all other levels of a factor."""
     retained = table.codes[name] != level
     return replace(

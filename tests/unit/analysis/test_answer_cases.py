@@ -1,6 +1,5 @@
 """Answers of designs that strangers have, from data of which the truth is known."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,15 +15,15 @@ SCORE = Metric("Accuracy", "%", "higher", None, 1, 100.0)
 LOSS = Metric("Loss", "", "lower", "linear", 4)
 
 
-def number(label: str, values: Sequence[float], role: str = "choice") -> Factor:
+def number(label, values, role="choice"):
     return Factor(label, tuple(f"{value:g}" for value in values), role, tuple(map(float, values)))
 
 
-def name(label: str, levels: str, role: str = "choice", **more) -> Factor:
+def name(label, levels, role="choice", **more):
     return Factor(label, tuple(levels.split()), role, **more)
 
 
-def table(values: np.ndarray, factors: dict[str, Factor], metric: Metric = SCORE, **more) -> Table:
+def table(values, factors, metric=SCORE, **more):
     finite = np.nonzero(np.isfinite(values))
     columns = {key: of[finite] if isinstance(of, np.ndarray) else of for key, of in more.items()}
     return Table(
@@ -32,7 +31,7 @@ def table(values: np.ndarray, factors: dict[str, Factor], metric: Metric = SCORE
     )
 
 
-def front(study: Table):
+def front(study):
     return analyse(prepare(study))[None]
 
 
@@ -43,11 +42,11 @@ SEEDS = Factor("seed", tuple(str(at + 1) for at in range(30)), "replicate")
 SWEEP = np.round(np.array([70.0, 45.0, 20.0])[:, None, None] + RANDOM.normal(0, 0.1, (3, 3, 30)), 1)
 
 
-def sweep() -> Table:
+def sweep():
     return table(SWEEP, {"lr": LR, "bs": BS, "seed": SEEDS}, cells_are_runs=True)
 
 
-def two_by_two() -> Table:
+def two_by_two():
     factors = {
         "lr": number("learning rate", [0.01, 0.1]),
         "bs": number("batch size", [32, 64]),
@@ -56,7 +55,7 @@ def two_by_two() -> Table:
     return table(SWEEP[1:, :2], factors, cells_are_runs=True)
 
 
-def identical_seeds() -> Table:
+def identical_seeds():
     values = np.repeat(np.round(RANDOM.normal(50, 3, (2, 4, 3, 1)), 1), 3, 3)
     factors = {
         "model": name("model", "A B"),
@@ -66,34 +65,34 @@ def identical_seeds() -> Table:
     return table(values, {**factors, "seed": name("seed", "1 2 3", "replicate")})
 
 
-def large_counts() -> Table:
+def large_counts():
     k = np.tile(np.array([500_000.0, 500_000, 502_000, 500_000]), (3, 1))
     n = np.full((3, 4), 1e6)
     factors = {"yy": number("yy", [1, 2, 3]), "xx": number("xx", [1, 2, 4, 8])}
     return table(np.round(100 * k / n, 1), factors, k=k, n=n)
 
 
-def equal() -> Table:
+def equal():
     return table(
         np.full((3, 4), 10.0), {"yy": number("yy", [1, 2, 3]), "xx": number("xx", range(4))}
     )
 
 
-def two_seeds() -> Table:
+def two_seeds():
     values = np.array([[[50.0, 51.0]], [[49.0, 48.5]]]) + np.zeros((2, 4, 2))
     values = values + np.arange(4)[:, None] * np.array([[[0.1, 0.3]], [[0.2, 0.5]]])
     factors = {"model": name("model", "A B"), "x": number("x", range(4), "condition")}
     return table(np.round(values, 1), {**factors, "seed": name("seed", "1 2", "replicate")})
 
 
-def dropout(*, runs: bool) -> Table:
+def dropout(*, runs):
     k = np.array([1400.0, 1462, 1440, 1430, 1420, 1350, 1410])
     n = np.full(7, 2000.0)
     rates = number("dropout", [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     return table(np.round(100 * k / n, 1), {"d": rates}, k=k, n=n, cells_are_runs=runs)
 
 
-def latency() -> Table:
+def latency():
     gpus = Factor("GPU", ("H200", "H100-SXM", "L40S"), "choice")
     values = np.array([4.0, 4.4, 13.5])[:, None, None] * np.array([1, 2, 4, 8])[:, None] ** 0.7
     values = values * np.array([1.0, 1.5, 2.2]) * np.exp(RANDOM.normal(0, 0.01, (3, 4, 3)))
@@ -105,7 +104,7 @@ def latency() -> Table:
     return table(np.round(values, 2), factors, Metric("Latency", "ms", "lower", None, 2))
 
 
-def optimizers() -> Table:
+def optimizers():
     valleys = np.array([[3.4, 3.0, 2.9, 3.6], [4.4, 3.4, 3.0, 2.8], [4.6, 4.0, 3.7, 3.3]])
     random = np.random.default_rng(3)
     values = valleys[:, :, None, None] + random.normal(0, 0.01, (3, 4, 2, 3))
@@ -118,7 +117,7 @@ def optimizers() -> Table:
     return table(np.round(values, 4), factors, LOSS, cells_are_runs=True)
 
 
-def control(*, seeds: int) -> Table:
+def control(*, seeds):
     values = np.array([20.0, 45.0, 50.0])[:, None, None] + np.zeros((3, 4, seeds))
     values = values + RANDOM.normal(0, 0.3, (3, 1, seeds)) + RANDOM.normal(0, 0.1, (3, 4, seeds))
     factors = {
@@ -132,16 +131,8 @@ def control(*, seeds: int) -> Table:
 @pytest.mark.parametrize(
     ("study", "headline", "grade"),
     [
-        (
-            sweep(),
-            "Accuracy falls with learning rate: 70.0 % at 0.001, 20.0 % at 0.1",
-            "clear",
-        ),
-        (
-            two_by_two(),
-            "Accuracy falls with learning rate: 45.0 % at 0.01, 20.0 % at 0.1",
-            "clear",
-        ),
+        (sweep(), "Accuracy falls with learning rate: 70.0 % at 0.001, 20.0 % at 0.1", "clear"),
+        (two_by_two(), "Accuracy falls with learning rate: 45.0 % at 0.01, 20.0 % at 0.1", "clear"),
         (
             large_counts(),
             "Xx 4 is best: 50.2 %, 0.2 points ahead of 1, on these questions",
@@ -149,26 +140,14 @@ def control(*, seeds: int) -> Table:
         ),
         (equal(), "All 12 values are 10.0 %", "untestable"),
         (two_seeds(), "A 50.8 %, B 49.3 %", "untestable"),
-        (
-            dropout(runs=True),
-            "Accuracy 67.5 to 73.1 %; highest at dropout 0.1",
-            "untestable",
-        ),
+        (dropout(runs=True), "Accuracy 67.5 to 73.1 %; highest at dropout 0.1", "untestable"),
         (
             dropout(runs=False),
             "Dropout 0.5 scores below the others, by 3.9 points, on these questions",
             "clear",
         ),
-        (
-            latency(),
-            "H200 is likely fastest, 10.3 % ahead of H100-SXM, in these runs",
-            "likely",
-        ),
-        (
-            optimizers(),
-            "Tuned, muon is best: 2.7950, 0.0983 ahead of adamw",
-            "clear",
-        ),
+        (latency(), "H200 is likely fastest, 10.3 % ahead of H100-SXM, in these runs", "likely"),
+        (optimizers(), "Tuned, muon is best: 2.7950, 0.0983 ahead of adamw", "clear"),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) > 12 else "",
 )
@@ -206,7 +185,7 @@ def test_every_pair_with_a_control_is_compared():
 # --- the test -------------------------------------------------------------------------------------
 
 
-def two_models(seeds: int, blocks: bool = False) -> Table:
+def two_models(seeds, blocks=False):
     random = np.random.default_rng(11)
     values = 50 + random.normal(0, 2, (2, 5, seeds)) + np.array([0.0, 3.0])[:, None, None]
     last = Factor("benchmark", tuple("abcdefgh"[:seeds]), "block")
@@ -241,7 +220,7 @@ def test_runs_pool_their_strata():
     assert tests.error[0] == pytest.approx(np.sqrt(ms * 2 / 20))
 
 
-def own_trends(seeds: int = 3) -> Table:
+def own_trends(seeds=3):
     """Each seed of each model has a trend of its own along x."""
     random = np.random.default_rng(2)
     along = np.linspace(-1, 1, 5)[:, None] * random.normal(0, 3, (3, 1, seeds))
@@ -293,7 +272,7 @@ def test_tuned_names_are_compared_where_all_were_tried():
         "seed": Factor("seed", SEEDS.levels[:4], "replicate"),
     }
 
-    def best(values: np.ndarray) -> list[int]:
+    def best(values):
         page = design(prepare(table(values, factors, LOSS, cells_are_runs=True)))
         return cells.best_cells(page, "optimizer", ["lr"])[1].ravel().tolist()
 
@@ -337,12 +316,12 @@ def test_the_best_of_several_cells_pays_for_each():
     assert tests.p[0] == pytest.approx(min(1.0, 3 * reference.pvalue))
 
 
-def noise_of_cells() -> np.ndarray:
+def noise_of_cells():
     means = np.array([[2.0, 1.0, 3.0], [2.0, 1.8, 3.0]])
     return means[..., None] + np.random.default_rng(6).normal(0, 1, (2, 3, 12))
 
 
-def nested(gap: float, people: int = 5) -> Table:
+def nested(gap, people=5):
     """Pulses at three times of people who each have one diet and one kind of exercise."""
     random = np.random.default_rng(4)
     values = np.full((2, 2, 3, 4 * people), np.nan)
@@ -538,7 +517,7 @@ def test_failed_runs_are_counted_and_never_filled():
     assert "2 failed runs left out: 1 of a and 1 of b." in analyse(study)[None].evidence
 
 
-def repeated(times: Sequence[int], effect: float, order: Sequence[int] | None = None) -> Table:
+def repeated(times, effect, order=None):
     """Two GPUs at conditions, whose cells have so many rows each."""
     factors = {"gpu": name("GPU", "A B"), "batch": number("batch", range(3), "condition")}
     places = np.repeat(np.indices((2, 3)).reshape(2, -1), times, axis=1)
@@ -650,8 +629,8 @@ def test_columns_of_different_lengths_are_refused():
 
 
 def crossed(
-    seeds: int, blocks: int, items: int, *, counts: bool = False, runs: bool = False, lr="choice",
-    rows: int = 1,
+    seeds, blocks, items, *, counts = False, runs = False, lr="choice",
+    rows = 1,
 ):  # fmt: skip
     """The unit of 2 models × 2 learning rates with so many of each."""
     shape = (2, 2, max(1, seeds), max(1, blocks), max(1, items))
@@ -738,7 +717,7 @@ def test_levels_use_the_rows_that_all_have():
     assert rows.tolist() == [True, False, True]
 
 
-def level_and_setting(level: float, setting: float) -> Table:
+def level_and_setting(level, setting):
     random = np.random.default_rng(4)
     values = 50 + random.normal(0, 0.3, (5, 4, 5))
     values[3] += level
@@ -781,7 +760,7 @@ def test_a_setting_leads_only_if_it_explains_more_than_its_levels():
         ("BF16", "BF16"),
     ],
 )
-def test_a_level_that_reads_as_a_number_is_named_with_its_factor(label: str, text: str) -> None:
+def test_a_level_that_reads_as_a_number_is_named_with_its_factor(label, text):
     factor = Factor("temperature", (label,), "condition", (0.0,))
 
     assert words.labelled(factor, 0) == text
@@ -810,7 +789,7 @@ def test_labels_within_sentences(label, several, larger, within):
     assert (words.plural(label), words.larger(label), words.the(label)) == (several, larger, within)
 
 
-def test_a_headline_too_long_loses_its_values_and_nothing_else() -> None:
+def test_a_headline_too_long_loses_its_values_and_nothing_else():
     falls = 70 - np.linspace(0, 1, 5)[:, None] * np.array([[16.0, 30, 55]])
     study = table(
         np.round(falls, 1),
@@ -828,7 +807,7 @@ def test_a_headline_too_long_loses_its_values_and_nothing_else() -> None:
     assert answer.headline.endswith(" in all 3 training seeds, but not shown")
 
 
-def test_equal_benchmarks_are_no_averages() -> None:
+def test_equal_benchmarks_are_no_averages():
     values = np.array([50.0, 50, 50, 60])[:, None] + np.zeros((4, 6))
     factors = {"m": name("method", "a b c d"), "task": name("task", "p q r s t u", "block")}
     study = prepare(table(values, factors))
@@ -838,7 +817,7 @@ def test_equal_benchmarks_are_no_averages() -> None:
     )
 
 
-def test_a_level_of_a_loss_that_is_lower_sounds_good() -> None:
+def test_a_level_of_a_loss_that_is_lower_sounds_good():
     values = 3 + np.random.default_rng(4).normal(0, 0.02, (5, 4, 5))
     values[3] -= 0.6
     values[2] -= 0.59
@@ -848,7 +827,7 @@ def test_a_level_of_a_loss_that_is_lower_sounds_good() -> None:
     assert answer.headline == "Loss is lower at rate 4 than at the others, by 0.4515"
 
 
-def test_a_clear_trend_is_not_joined_with_a_likely_one() -> None:
+def test_a_clear_trend_is_not_joined_with_a_likely_one():
     slopes = np.array([0.0, 4, 5])[:, None, None] + np.array([0.0, 0.1, 0.2])[None, :, None]
     values = 50 + slopes + np.random.default_rng(4).normal(0, 0.3, (3, 3, 15))
     factors = {"lr": LR, "bs": BS, "seed": Factor("seed", SEEDS.levels[:15], "replicate")}

@@ -15,7 +15,7 @@ SCORES = Metric("Score", "", "higher", "linear")
 SEEDS = name("seed", "1 2 3 4 5", "replicate")
 
 
-def noise(*shape: int, seed: int = 0, size: float = 0.1) -> np.ndarray:
+def noise(*shape, seed=0, size=0.1):
     return np.random.default_rng(seed).normal(0, size, shape)
 
 
@@ -44,7 +44,7 @@ def test_the_course_of_runs_is_described(course, line):
 # --- other questions ------------------------------------------------------------------------------
 
 
-def counted(share: float, items: dict[str, float] | None, **more) -> Table:
+def counted(share, items, **more):
     """Two models on 20 cells of one benchmark with 150 trials each."""
     n = np.full((2, 5, 4), 150.0)
     k = n * np.array([0.3, 0.3 + share])[:, None, None]
@@ -148,7 +148,7 @@ def test_a_mean_of_others_is_said():
 # --- cells that may be the best -------------------------------------------------------------------
 
 
-def grid(*, best: float, seeds: int = 5) -> Table:
+def grid(*, best, seeds=5):
     values = 50 + noise(4, 3, seeds, size=0.5)
     values[2, 1] += best
     factors = {"x": number("x", range(4)), "y": number("y", range(3))}
@@ -177,7 +177,7 @@ def test_cells_of_counts_may_be_the_best_by_their_counts():
 # --- names and numbers in sentences ---------------------------------------------------------------
 
 
-def own_seeds() -> Table:
+def own_seeds():
     """Ten seeds of one model and others of another, at two conditions."""
     values = np.full((2, 2, 13), np.nan)
     values[0, :, :10], values[1, :, 10:] = 60 + noise(2, 10), 50 + noise(2, 3, seed=1)
@@ -304,7 +304,7 @@ def test_no_difference_beyond_the_range_would_have_been_found(high, shows):
 # --- without one benchmark or seed ----------------------------------------------------------------
 
 
-def leading(gaps: list[float], role: str, size: float = 0.1, begin: str = "U"):
+def leading(gaps, role, size=0.1, begin="U"):
     """Two models at 4 conditions; the second is ahead by a gap of its own in each unit."""
     units = name("unit", " ".join(f"{begin}{at}" for at in range(len(gaps))), role)
     values = noise(2, len(gaps), 4, size=size) + 50

@@ -7,7 +7,7 @@ from amount import amount
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gridatlas.analysis.answers import Answer, analyse
+from gridatlas.analysis.answers import analyse
 from gridatlas.analysis.design import prepare
 from gridatlas.analysis.table import Factor, Metric, Table
 
@@ -16,7 +16,7 @@ ODD = [0.0, 1.0, -1.0, 100.0, 1e-300, 1e300, -1e300, float("nan"), float("inf"),
 
 
 @st.composite
-def tables(draw, *, odd: bool = True) -> Table:
+def tables(draw, *, odd=True):
     count = draw(st.integers(1, 4))
     factors = {}
     for at in range(count):
@@ -66,7 +66,7 @@ def tables(draw, *, odd: bool = True) -> Table:
     return Table(factors, codes, column, metric, n, k, None, draw(st.booleans()))
 
 
-def answers(table: Table) -> dict[tuple[str, int] | None, Answer]:
+def answers(table):
     return analyse(prepare(table), [*table.factors])
 
 
@@ -88,7 +88,7 @@ def test_any_data_have_answers(table):
         assert all(stated.p <= 0.05 for stated in answer.assertions)
 
 
-def content(pages: dict[tuple[str, int] | None, Answer]) -> list:
+def content(pages):
     """What answers assert, without words; longer names may leave a headline with fewer clauses."""
     return [
         (
@@ -129,7 +129,7 @@ def test_the_names_of_levels_change_words_alone(table):
     }
     before, after = content(answers(table)), content(answers(replace(table, factors=renamed)))
 
-    def old(levels: tuple[str, ...]) -> tuple[str, ...]:
+    def old(levels):
         return tuple(level.removeprefix("n") for level in levels)
 
     back = [

@@ -6,7 +6,7 @@ import pytest
 from gridatlas.analysis.roles import guess_roles
 
 
-def guessed(levels: dict[str, list[str]], value: np.ndarray | None = None) -> dict[str, str | None]:
+def guessed(levels, value=None):
     shape = [len(labels) for labels in levels.values()]
     codes = dict(zip(levels, np.indices(shape).reshape(len(shape), -1), strict=True))
     if value is None:

@@ -1,13 +1,8 @@
 """What the pages of a study lead with, from its files to the page."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import table, write_study
@@ -15,21 +10,20 @@ from builders import table, write_study
 from gridatlas.api import opened
 from gridatlas.assessment import answers as module
 from gridatlas.assessment.answers import overview_headline
-from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.build.site import build
 
 ACCURACY = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}
-STUDY: dict[str, Any] = {"format": 1, "title": "A demo", "metric": ACCURACY}
+STUDY = {"format": 1, "title": "A demo", "metric": ACCURACY}
 RATES, SIZES = ("0.001", "0.01", "0.1"), ("32", "64", "128")
 
 
-def rows(axes: dict[str, Any], value: Callable[..., object]) -> str:
+def rows(axes, value):
     lines = (",".join([*at, str(value(*at))]) for at in product(*axes.values()))
     return table(",".join([*axes, "value"]), *lines)
 
 
-def falls(lr: str, bs: str, seed: str) -> str:
+def falls(lr, bs, seed):
     """By 25 points from rate to rate, with luck whose mean over ten seeds is 0."""
     luck = (7 * int(seed) + 3 * RATES.index(lr) + 5 * SIZES.index(bs)) % 10 - 4.5
     return f"{70 - 25 * RATES.index(lr) + luck / 9:.1f}"
@@ -39,7 +33,7 @@ SEEDS = tuple(str(seed) for seed in range(1, 31))
 SWEEP = {"x": "lr", "y": "bs", "cells": "runs", "factors": {"lr": {"label": "Learning rate"}}}
 MODELS = {"a": 60, "b": 50}
 ONE = {"x": "lr", "facets": ["model"], "factors": {"model": {"levels": ["a", "b"]}}}
-CASES: dict[str, tuple[dict[str, Any], str, str, str]] = {
+CASES = {
     # keys, cells, grade, headline
     "seeds as a facet": (
         {**SWEEP, "facets": ["seed"], "roles": {"lr": "choice", "bs": "choice"}},
@@ -100,7 +94,7 @@ CASES: dict[str, tuple[dict[str, Any], str, str, str]] = {
 }
 
 
-def assessed(folder: Path, keys: dict[str, Any], cells: str, second: str = "") -> Assessment:
+def assessed(folder, keys, cells, second=""):
     write_study(folder / "data/demo", STUDY | keys, cells)
     if second:
         (folder / "data/demo/two.csv").write_text(second, "utf-8")
@@ -110,16 +104,21 @@ def assessed(folder: Path, keys: dict[str, Any], cells: str, second: str = "") -
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_page_leads_with_what_its_design_supports(tmp_path: Path, case: str) -> None:
+def test_a_page_leads_with_what_its_design_supports(tmp_path, case):
     keys, cells, grade, headline = CASES[case]
     answer = assessed(tmp_path, keys, cells).answers[""]
     assert (answer.grade, answer.headline) == (grade, headline)
+
+
+def test_a_page_has_its_answer_for_a_title(tmp_path):
+    keys, cells, _, headline = CASES["identical seeds"]
+    write_study(tmp_path / "data/demo", STUDY | keys, cells)
     pages = build(tmp_path / "data").pages
     [page] = [page for page in pages if page.plan.path == "studies/demo/index.md"]
     assert f'title: "{headline} – A demo"' in page.whole()
 
 
-def test_copies_of_a_seed_are_named_and_have_no_answer(tmp_path: Path) -> None:
+def test_copies_of_a_seed_are_named_and_have_no_answer(tmp_path):
     keys, cells, *_ = CASES["identical seeds"]
     assessment = assessed(tmp_path, keys, cells)
     text = "Seeds 2 and 3 repeat another's numbers exactly and are left out."
@@ -135,7 +134,7 @@ def test_copies_of_a_seed_are_named_and_have_no_answer(tmp_path: Path) -> None:
 LEVELS = tuple(str(at) for at in range(12))
 
 
-def readings(folder: Path, gap: float, approximate: str = "") -> Assessment:
+def readings(folder, gap, approximate=""):
     axes = {"lr": LEVELS, "model": ("a", "b")}
     shown = rows(axes, lambda lr, model: f"{MODELS[model] + int(lr) * 7 % 5:.1f}")
     other = rows(
@@ -152,7 +151,7 @@ def readings(folder: Path, gap: float, approximate: str = "") -> Assessment:
     return assessed(folder, keys, shown, other)
 
 
-def test_what_a_rival_contradicts_depends_on_the_reading(tmp_path: Path) -> None:
+def test_what_a_rival_contradicts_depends_on_the_reading(tmp_path):
     answer = readings(tmp_path, -12).answers[""]
     assert answer.grade == "reading-dependent"
     assert answer.headline == "What differs depends on which reading is right"
@@ -163,12 +162,12 @@ def test_what_a_rival_contradicts_depends_on_the_reading(tmp_path: Path) -> None
     assert answer.assertions == ()
 
 
-def test_what_holds_under_a_rival_is_asserted(tmp_path: Path) -> None:
+def test_what_holds_under_a_rival_is_asserted(tmp_path):
     answer = readings(tmp_path, 3).answers[""]
     assert (answer.grade, [of.levels for of in answer.assertions]) == ("likely", [("a", "b")])
 
 
-def test_a_reading_that_is_no_rival_is_named(tmp_path: Path) -> None:
+def test_a_reading_that_is_no_rival_is_named(tmp_path):
     answer = readings(tmp_path, -12, "yes").answers[""]
     assert answer.grade == "likely"
     assert answer.evidence[-1] == (
@@ -199,9 +198,7 @@ def test_a_reading_that_is_no_rival_is_named(tmp_path: Path) -> None:
     ],
     ids=["none", "the best", "a tie", "not the best", "all"],
 )
-def test_beside_a_disputed_best_value_the_best_undisputed_one_is_named(
-    tmp_path: Path, disputed: tuple[str, ...], says: str | None
-) -> None:
+def test_beside_a_disputed_best_value_the_best_undisputed_one_is_named(tmp_path, disputed, says):
     values = {"1,1": "7.0", "1,2": "8.0", "2,1": "8.0", "2,2": "9.0"}
     lines = (
         f"{at},{value},{'disputed' if at in disputed else 'ok'}" for at, value in values.items()
@@ -214,14 +211,12 @@ def test_beside_a_disputed_best_value_the_best_undisputed_one_is_named(
 # --- the cache ------------------------------------------------------------------------------------
 
 
-def fails(*_: object) -> object:
+def fails(*_):
     raise AssertionError("asked again")
 
 
-def test_where_no_file_changed_nothing_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keys, cells, *_ = CASES["seeds as a facet"]
+def test_where_no_file_changed_nothing_is_asked(tmp_path, monkeypatch):
+    keys, cells, *_ = CASES["seeds as a column"]
     first = assessed(tmp_path, keys, cells).answers
     monkeypatch.setattr(module, "answers_of", fails)
     again = load_data(tmp_path / "data", cache=tmp_path / "cache")["demo"]
@@ -231,15 +226,15 @@ def test_where_no_file_changed_nothing_is_asked(
         _ = load_data(tmp_path / "data", cache=tmp_path / "cache")["demo"].answers
 
 
-def test_a_changed_value_is_asked_again(tmp_path: Path) -> None:
+def test_a_changed_value_is_asked_again(tmp_path):
     keys, cells, *_ = CASES["the same value everywhere"]
     assert assessed(tmp_path, keys, cells).answers[""].headline == "All 4 values are 50.0 %"
     changed = cells.replace("50.0", "40.0")
     assert assessed(tmp_path, keys, changed).answers[""].headline == "All 4 values are 40.0 %"
 
 
-def test_answers_of_the_cache_compute_nothing(tmp_path: Path) -> None:
-    keys, cells, *_ = CASES["seeds as a facet"]
+def test_answers_of_the_cache_compute_nothing(tmp_path):
+    keys, cells, *_ = CASES["seeds as a column"]
     assessed(tmp_path, keys, cells)
     script = (
         "import sys; from pathlib import Path\n"
@@ -257,9 +252,7 @@ def test_answers_of_the_cache_compute_nothing(tmp_path: Path) -> None:
     assert results[1] == "clear set()\n"
 
 
-def test_a_grid_of_too_many_places_is_described(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_grid_of_too_many_places_is_described(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "LARGEST", 3)
     keys, cells, *_ = CASES["the same value everywhere"]
     answers = assessed(tmp_path, keys, cells).answers
@@ -269,7 +262,7 @@ def test_a_grid_of_too_many_places_is_described(
     )
 
 
-def test_an_overview_counts_grades(tmp_path: Path) -> None:
+def test_an_overview_counts_grades(tmp_path):
     found = [assessed(tmp_path, *CASES[case][:2]).answers[""] for case in ("no value", *CASES)]
     assert overview_headline(found[:1]) == "1 study: 1 in which none can be tested"
     assert overview_headline(found[:2]) == (

@@ -10,23 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from builders import HEAD, Checked, MakeStudy, real_data, table
+from builders import HEAD, real_data, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.cells import columns
 from gridatlas.assessment.profiles import CELL_METHODS, METHODS, profiles
-from gridatlas.assessment.uncertainty import (
-    UNTESTED,
-    Ends,
-    GridUncertainty,
-    as_pairs,
-    defined,
-)
+from gridatlas.assessment.uncertainty import UNTESTED, as_pairs, defined
 from gridatlas.charts.draw import draw_values
 from gridatlas.charts.kinds.line import Line
 from gridatlas.checks import check_study
-from gridatlas.model.study import Point
 from gridatlas.pages.exports import to_csv, to_json
 from gridatlas.pages.figure import Figure
 from gridatlas.pages.tables import data_table
@@ -34,8 +27,6 @@ from gridatlas.pages.tooltips import card_data
 from gridatlas.statistics.estimates import mean_wilson, wilson
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
-from gridatlas.table.grids import Results
-from gridatlas.table.study_table import Grid
 from gridatlas_review.grids import compare_grids
 from gridatlas_review.matching import match_studies
 
@@ -52,7 +43,7 @@ SEEDS = (
 )
 
 
-def seeds(number: int) -> str:
+def seeds(number):
     """Keys of a study with that many seeds."""
     return SEEDS % "".join(f"{seed + 1}, " for seed in range(number))
 
@@ -67,7 +58,7 @@ class Known(NamedTuple):
     may_be_best: int
 
 
-def cells_of(grid: Grid, of: GridUncertainty) -> dict[Point, Known]:
+def cells_of(grid, of):
     """The cells that have an interval."""
     columns = (*of.ends.T, of.by_trials[:, 0], of.by_items[:, 0], of.may_be_best)
     rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -75,16 +66,16 @@ def cells_of(grid: Grid, of: GridUncertainty) -> dict[Point, Known]:
     return {point: cell for point, cell in found if not isnan(cell.low)}
 
 
-def ranges_of(grid: Grid, of: GridUncertainty) -> dict[Point, Ends]:
+def ranges_of(grid, of):
     pairs = zip(grid.keys, as_pairs(of.ranges), strict=True)
     return {point: ends for point, ends in pairs if ends}
 
 
-def cell_of(results: Results, point: Point, **facets: object) -> Known:
+def cell_of(results, point, **facets):
     return cells_of(*uncertainty_of(results, **facets))[point]
 
 
-def uncertainty_of(results: Results, **facets: object) -> tuple[Grid, GridUncertainty]:
+def uncertainty_of(results, **facets):
     grid = results.grid(**facets)
     return grid, assess(results).of(grid)
 
@@ -95,12 +86,12 @@ THREE = ("1,1,1,55.5,200", "2,1,1,33.0,200", "3,1,1,1.5,200")
 """Cells of three seeds, as far apart as ours are."""
 
 
-def _three(make_study: MakeStudy, *more: str) -> Results:
+def _three(make_study, *more):
     rows = table("seed,rate,depth,value,n", *THREE, *more)
     return analyse(make_study(SHARES + seeds(3), rows))
 
 
-def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
+def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study):
     rows = ("1,2,1,60,200", "2,2,1,50,200", "3,2,1,46,200")
     results = _three(make_study, *rows)
     grid, uncertainty = uncertainty_of(results, seed="mean")
@@ -118,7 +109,7 @@ def test_the_mean_of_three_seeds_has_the_interval_of_the_seeds(make_study: MakeS
     )
 
 
-def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: MakeStudy) -> None:
+def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study):
     results = _three(make_study)
     grid, uncertainty = uncertainty_of(results, seed="mean")
     figure = Figure(draw_values(grid), grid, uncertainty=uncertainty)
@@ -141,12 +132,11 @@ def test_every_place_that_has_an_interval_has_that_of_the_seeds(make_study: Make
     ] == [(0, 97.3815)]
 
 
-def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study: MakeStudy) -> None:
+def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study):
     base = _three(make_study)
     head = analyse(
         make_study(
-            SHARES + seeds(3),
-            table("seed,rate,depth,value,n", *THREE[:2], "3,1,1,31.5,200"),
+            SHARES + seeds(3), table("seed,rate,depth,value,n", *THREE[:2], "3,1,1,31.5,200")
         )
     )
     match = match_studies(base, head)
@@ -158,7 +148,7 @@ def test_a_change_of_a_mean_over_seeds_has_the_interval_of_the_seeds(make_study:
     assert cell.new_interval == pytest.approx((40 - reach, 40 + reach))
 
 
-def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeStudy) -> None:
+def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study):
     rows = ("1,1,1,55.5,200", "2,1,1,33.0,200", "1,2,1,60,200", "2,2,1,50,200")
     results = analyse(make_study(SHARES + seeds(2), table("seed,rate,depth,value,n", *rows)))
     grid, uncertainty = uncertainty_of(results, seed="mean")
@@ -178,14 +168,14 @@ def test_the_mean_of_two_seeds_has_their_range_and_no_interval(make_study: MakeS
     assert [cell.keys() & {"interval_95", "may_be_best"} for cell in cells] == [set(), set()]
 
 
-def test_the_mean_of_one_seed_has_neither(make_study: MakeStudy) -> None:
+def test_the_mean_of_one_seed_has_neither(make_study):
     results = analyse(make_study(SHARES + seeds(1), table("seed,rate,depth,value,n", THREE[0])))
     grid, uncertainty = uncertainty_of(results, seed="mean")
     assert (cells_of(grid, uncertainty), ranges_of(grid, uncertainty)) == ({}, {})
     assert uncertainty.reason == "1 repeat is too few: an interval takes 3"
 
 
-def test_seeds_need_no_trials(make_study: MakeStudy) -> None:
+def test_seeds_need_no_trials(make_study):
     head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,{loss}" for seed, loss in ((1, 2.5), (2, 2.9), (3, 3.0))]
     results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
@@ -196,7 +186,7 @@ def test_seeds_need_no_trials(make_study: MakeStudy) -> None:
     assert uncertainty.reason == "the number of trials behind each value is unknown"
 
 
-def test_seeds_that_are_all_alike_are_no_more_sure_than_their_trials(make_study: MakeStudy) -> None:
+def test_seeds_that_are_all_alike_are_no_more_sure_than_their_trials(make_study):
     rows = [f"{seed},1,1,100,200" for seed in (1, 2, 3)]
     results = analyse(make_study(SHARES + seeds(3), table("seed,rate,depth,value,n", *rows)))
     cell = cell_of(results, ("1", "1"), seed="mean")
@@ -204,14 +194,14 @@ def test_seeds_that_are_all_alike_are_no_more_sure_than_their_trials(make_study:
     assert (cell.low, cell.high) == (pytest.approx(100 - 100 * reach), 100)
 
 
-def test_equal_losses_of_all_seeds_have_no_interval(make_study: MakeStudy) -> None:
+def test_equal_losses_of_all_seeds_have_no_interval(make_study):
     head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,2.5" for seed in (1, 2, 3)]
     results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
     assert cells_of(*uncertainty_of(results, seed="mean")) == {}
 
 
-def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStudy) -> None:
+def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study):
     # Each seed is good or bad everywhere: more cells don't make the seeds more alike.
     rows = [
         f"{seed},{x},1,{value},200" for seed, value in ((1, 60), (2, 50), (3, 40)) for x in (1, 2)
@@ -223,7 +213,7 @@ def test_the_mean_of_a_row_over_seeds_is_of_the_seeds_means(make_study: MakeStud
     assert found.method == METHODS["replicates"].format(n=3)
 
 
-def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study: MakeStudy) -> None:
+def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study):
     more = (
         "facets: [task, seed]\nroles: {seed: replicate}\nfactors:\n"
         "  task: {levels: [a, b, {id: both, aggregate: {by: mean}}]}\n"
@@ -244,13 +234,13 @@ def test_a_mean_over_benchmarks_and_seeds_is_over_the_seeds(make_study: MakeStud
 # --- repeats of a cell --------------------------------------------------------------------------
 
 
-def _repeats(make_study: MakeStudy, *rows: str) -> Results:
+def _repeats(make_study, *rows):
     return analyse(
         make_study(SHARES + "roles: {repeat: replicate}\n", table("rate,depth,value,n", *rows))
     )
 
 
-def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStudy) -> None:
+def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study):
     rows = [
         f"{x},1,{value},200"
         for x, values in (("1", (55.5, 33, 1.5)), ("2", (60, 50, 46)))
@@ -271,14 +261,14 @@ def test_the_mean_of_repeats_has_the_interval_of_the_repeats(make_study: MakeStu
     assert profiles(grid, uncertainty).y[0].interval == (0, pytest.approx(41 + both))
 
 
-def test_repeats_that_are_alike_are_no_more_sure_than_their_trials(make_study: MakeStudy) -> None:
+def test_repeats_that_are_alike_are_no_more_sure_than_their_trials(make_study):
     results = _repeats(make_study, *["1,1,50,100"] * 4)
     cell = cell_of(results, ("1", "1"))
     trials = wilson(200, 400)
     assert (cell.low, cell.high) == pytest.approx((100 * trials.low, 100 * trials.high))
 
 
-def test_two_repeats_have_their_range_and_one_has_neither(make_study: MakeStudy) -> None:
+def test_two_repeats_have_their_range_and_one_has_neither(make_study):
     rows = ("1,1,50,100", "1,1,60,100", "2,1,50,100", *(f"3,1,{v},100" for v in (50, 55, 57, 60)))
     grid, uncertainty = uncertainty_of(_repeats(make_study, *rows))
     cells = cells_of(grid, uncertainty)
@@ -289,7 +279,7 @@ def test_two_repeats_have_their_range_and_one_has_neither(make_study: MakeStudy)
     assert ranges_of(grid, uncertainty) == {("1", "1"): (50, 60)}
 
 
-def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy) -> None:
+def test_repeats_of_which_each_cell_has_one_are_as_without(make_study):
     grid, uncertainty = uncertainty_of(_repeats(make_study, "1,1,50,100", "2,1,60,100"))
     cell = cells_of(grid, uncertainty)["1", "1"]
     trials = wilson(50, 100)
@@ -297,7 +287,7 @@ def test_repeats_of_which_each_cell_has_one_are_as_without(make_study: MakeStudy
     assert (uncertainty.basis, uncertainty.reason, cell.may_be_best) == ("trials", "", 1)
 
 
-def test_levels_with_repeats_are_not_tested_by_their_trials(make_study: MakeStudy) -> None:
+def test_levels_with_repeats_are_not_tested_by_their_trials(make_study):
     more = "facets: [b]\nroles: {b: choice, repeat: replicate}\n"
     rows = [f"{b},1,1,{v},100" for b, v in product("pq", (40, 50))]
     results = analyse(make_study(SHARES + more, table("b,rate,depth,value,n", *rows)))
@@ -309,9 +299,7 @@ def test_levels_with_repeats_are_not_tested_by_their_trials(make_study: MakeStud
 # --- standard errors and items ------------------------------------------------------------------
 
 
-def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
-    make_study: MakeStudy,
-) -> None:
+def test_a_standard_error_makes_the_interval_wider_and_never_narrower(make_study):
     rows = ("1,1,50,200,7", "2,1,50,200,1", "3,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
     grid, uncertainty = uncertainty_of(results)
@@ -326,7 +314,7 @@ def test_a_standard_error_makes_the_interval_wider_and_never_narrower(
     assert (uncertainty.same_items, uncertainty.p) == (None, None)
 
 
-def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
+def test_no_interval_leaves_the_metrics_range(make_study):
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", "1,1,98,200,5")))
     assert cell_of(results, ("1", "1")).high == 100
     head = SHARES.replace("[0, 100]", "[90, 99]")
@@ -335,7 +323,7 @@ def test_no_interval_leaves_the_metrics_range(make_study: MakeStudy) -> None:
     assert (cell.low, cell.high) == (90, 99)
 
 
-def test_a_standard_error_needs_no_trials(make_study: MakeStudy) -> None:
+def test_a_standard_error_needs_no_trials(make_study):
     head = SHARES.replace(', unit: "%", range: [0, 100]', "")
     results = analyse(make_study(head, table("rate,depth,value,stderr", "1,1,1200,50")))
     grid, uncertainty = uncertainty_of(results)
@@ -344,9 +332,7 @@ def test_a_standard_error_needs_no_trials(make_study: MakeStudy) -> None:
     assert uncertainty.reason == "the number of trials behind each value is unknown"
 
 
-def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
-    make_study: MakeStudy,
-) -> None:
+def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(make_study):
     counts = ("1,1,70,200,", "2,1,50,200,")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *counts)))
     assert [cell.may_be_best for cell in cells_of(*uncertainty_of(results)).values()] == [1, 0]
@@ -361,7 +347,7 @@ def test_a_cell_leaves_the_set_for_the_best_only_by_its_standard_error_too(
     )
 
 
-def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) -> None:
+def test_levels_differ_only_by_their_standard_errors_too(make_study):
     more = "facets: [b]\nroles: {b: choice}\n"
     for stderr, differ in (("", 1), ("9", 0)):
         rows = (f"p,1,1,50,200,{stderr}", f"q,1,1,70,200,{stderr}")
@@ -372,7 +358,7 @@ def test_levels_differ_only_by_their_standard_errors_too(make_study: MakeStudy) 
         assert ("Welch" in found.test) == bool(stderr)
 
 
-def test_a_card_says_what_cells_are_tested_by(make_study: MakeStudy) -> None:
+def test_a_card_says_what_cells_are_tested_by(make_study):
     rows = ("1,1,70,200,9", "2,1,20,200,9")
     results = analyse(make_study(SHARES, table("rate,depth,value,n,stderr", *rows)))
     grid, uncertainty = uncertainty_of(results)
@@ -389,7 +375,7 @@ ITEMS = (
 )
 
 
-def test_items_count_once_each(make_study: MakeStudy) -> None:
+def test_items_count_once_each(make_study):
     rows = ("p,1,1,52.0", "p,2,1,50.0")
     results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value", *rows)))
     grid, uncertainty = uncertainty_of(results, b="p")
@@ -405,15 +391,13 @@ def test_items_count_once_each(make_study: MakeStudy) -> None:
     )
 
 
-def test_items_are_not_known_to_be_the_same_with_another_number_of_trials(
-    make_study: MakeStudy,
-) -> None:
+def test_items_are_not_known_to_be_the_same_with_another_number_of_trials(make_study):
     rows = ("p,1,1,52.0,150", "p,2,1,50.0,50")
     results = analyse(make_study(SHARES + ITEMS, table("b,rate,depth,value,n", *rows)))
     assert uncertainty_of(results, b="p")[1].same_items is None
 
 
-def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: MakeStudy) -> None:
+def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study):
     more = (
         "facets: [model, b]\nfactors:\n  b: {levels: [{id: p, items: 30}]}\n"
         "  model: {levels: [m, k, {id: both, aggregate: {by: mean}}]}\n"
@@ -430,11 +414,11 @@ def test_the_same_items_asked_of_two_models_are_not_twice_as_many(make_study: Ma
 
 
 @pytest.fixture(scope="module")
-def digits() -> Results:
+def digits():
     return real_data()["digits-pass-1"].results
 
 
-def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
+def test_every_seed_lies_in_the_interval_of_the_seeds(digits):
     uncertainty = assess(digits)
     cells = 0
     for setting, temperature in product(("before", "grpo", "supervised"), ("0", "0.6", "1")):
@@ -449,7 +433,7 @@ def test_every_seed_lies_in_the_interval_of_the_seeds(digits: Results) -> None:
     assert cells == 324
 
 
-def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) -> None:
+def test_its_cells_take_the_standard_errors_over_their_items(digits):
     uncertainty = assess(digits)
     grid = digits.grid(setting="grpo", temperature="0.6", seed=1)
     uncertainty = uncertainty.of(grid)
@@ -469,7 +453,6 @@ def test_its_cells_take_the_standard_errors_over_their_items(digits: Results) ->
     right = np.array([[float(cell.value or 0) * 8 for cell in row]])
     [(trials_low, _)] = mean_wilson(right, np.full_like(right, 800))
     interval = profiles(grid, uncertainty).y[1].interval
-    assert interval is not None
     assert interval[0] < min(100 * trials_low, shown - 1.98 * errors) + 0.02
 
 
@@ -492,9 +475,7 @@ T4 = 2.7764451051977987
         ("n: 5", None),
     ],
 )
-def test_the_spread_gives_the_interval_that_its_kind_says(
-    make_study: MakeStudy, spread: str, reach: float | None
-) -> None:
+def test_the_spread_gives_the_interval_that_its_kind_says(make_study, spread, reach):
     study = HEAD + f"spread: {{column: beside, {spread}}}\n"
     results = analyse(make_study(study, table("rate,depth,value,beside", "1,1,55.5,2", "2,1,3,")))
     grid, uncertainty = uncertainty_of(results)
@@ -506,7 +487,7 @@ def test_the_spread_gives_the_interval_that_its_kind_says(
     assert [cell.text for cell in texts] == ["55.5 ± 2", "3.0"]
 
 
-def test_the_spread_is_told_everywhere(make_study: MakeStudy) -> None:
+def test_the_spread_is_told_everywhere(make_study):
     study = HEAD + "spread: {column: beside, kind: sd, n: 5}\n"
     results = analyse(make_study(study, table("rate,depth,value,beside", "1,1,55.5,2.0", "2,1,3,")))
     grid, uncertainty = uncertainty_of(results)
@@ -525,12 +506,9 @@ def test_the_spread_is_told_everywhere(make_study: MakeStudy) -> None:
 
 @pytest.mark.parametrize(
     ("column", "message"),
-    [
-        ("spred", "found:    the columns rate, depth, value, spread"),
-        ("value", 'found:    "value"'),
-    ],
+    [("spred", "found:    the columns rate, depth, value, spread"), ("value", 'found:    "value"')],
 )
-def test_the_spread_has_a_column_of_its_own(checked: Checked, column: str, message: str) -> None:
+def test_the_spread_has_a_column_of_its_own(checked, column, message):
     study = HEAD + f"spread: {{column: {column}, kind: se}}\n"
     _, problems = checked(study, table("rate,depth,value,spread", "1,1,1,1"))
     assert any(message in str(problem) for problem in problems), [*map(str, problems)]

@@ -1,20 +1,16 @@
 """Means of rows and columns: which cells they are over, and how sure they are."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np
 import pytest
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.assessment.assess import assess
-from gridatlas.assessment.profiles import METHODS, LevelMean, profiles
+from gridatlas.assessment.profiles import METHODS, profiles
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.statistics.estimates import mean_wilson, wilson
 from gridatlas.table.choose import analyse
-from gridatlas.table.grids import Results
-from gridatlas.table.study_table import Grid
 
 SHARES = (
     'format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher, unit: "%", decimals: 0}\n'
@@ -22,28 +18,28 @@ SHARES = (
 )
 
 
-def _as_rows(means: tuple[LevelMean, ...]) -> list[tuple[object, ...]]:
+def _as_rows(means):
     return [(mean.level.key, mean.cells, mean.mean, mean.interval) for mean in means]
 
 
-def _results(make_study: MakeStudy, more: str, *rows: str) -> Results:
+def _results(make_study, more, *rows):
     return analyse(make_study(SHARES + more, table(*rows)))
 
 
-def _percent(low: float, high: float) -> object:
+def _percent(low, high):
     return pytest.approx((100 * low, 100 * high))
 
 
-def test_a_mean_is_over_the_cells_that_have_a_value(make_study: MakeStudy) -> None:
+def test_a_mean_is_over_the_cells_that_have_a_value(make_study):
     rows = ("1,1,10", "2,1,20", "1,2,40", "2,2,", "3,1,", "3,2,")
-    grid: Grid = analyse(make_study("", table("rate,depth,value", *rows))).grid()
+    grid = analyse(make_study("", table("rate,depth,value", *rows))).grid()
     found = profiles(grid, GridUncertainty.unknown(grid.study, "n is unknown"))
     assert _as_rows(found.x) == [("1", 2, 25, None), ("2", 1, 20, None), ("3", 0, None, None)]
     assert _as_rows(found.y) == [("1", 2, 15, None), ("2", 1, 40, None)]
     assert found.method == ""
 
 
-def test_a_mean_has_the_interval_of_its_trials_together(make_study: MakeStudy) -> None:
+def test_a_mean_has_the_interval_of_its_trials_together(make_study):
     rows = ("1,1,10,50", "2,1,20,50", "1,2,40,50", "2,2,,", "3,1,,", "3,2,,")
     results = _results(make_study, "", "rate,depth,value,n", *rows)
     found = profiles(results.grid(), assess(results).of(results.grid()))
@@ -56,7 +52,7 @@ def test_a_mean_has_the_interval_of_its_trials_together(make_study: MakeStudy) -
     assert found.y[0].interval == _percent(both.low, both.high)
 
 
-def test_an_aggregate_takes_the_intervals_of_its_parts(make_study: MakeStudy) -> None:
+def test_an_aggregate_takes_the_intervals_of_its_parts(make_study):
     more = (
         "facets: [b]\nfactors: {b: {levels: [{id: p, items: 100}, {id: q, items: 50}, "
         "{id: mean, aggregate: {by: mean}}]}}\ntrials: {items: b, samples: 1}\n"
@@ -90,7 +86,7 @@ def test_an_aggregate_takes_the_intervals_of_its_parts(make_study: MakeStudy) ->
         ([(5, 10), (100, 100)], 15, 20),
     ],
 )
-def test_mean_wilson(cells: list[tuple[int, int]], k: int, n: int) -> None:
+def test_mean_wilson(cells, k, n):
     right, trials = np.array([cells], dtype=float).swapaxes(0, 2)[..., 0].reshape(2, 1, -1)
     expected = wilson(k, n)
     assert [*mean_wilson(right, trials)[0]] == pytest.approx([expected.low, expected.high])
@@ -102,7 +98,7 @@ def test_mean_wilson(cells: list[tuple[int, int]], k: int, n: int) -> None:
     [[0.5] * 5, [0.02] * 5, [0.97] * 4, [0.05, 0.3, 0.5, 0.8, 0.99]],
     ids=["half", "low", "high", "mixed"],
 )
-def test_it_holds_the_true_mean_as_often_as_it_says(shares: list[float], n: int) -> None:
+def test_it_holds_the_true_mean_as_often_as_it_says(shares, n):
     random = np.random.default_rng(7)
     grids = 2000
     right = random.binomial(n, shares, (grids, len(shares))).astype(float)

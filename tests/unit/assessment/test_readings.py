@@ -1,12 +1,10 @@
 """How readings agree, where they don't, and what may be the cause."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from builders import HEAD, MakeStudy, table
+from builders import HEAD, table
 
 from gridatlas.assessment.agreement import (
     Alone,
@@ -26,7 +24,7 @@ SQUARE = """
 """
 
 
-def rows(grid: str, *before: str) -> list[str]:
+def rows(grid, *before):
     """CSV lines of a grid: rows (levels of depth) by lines, columns (of rate) by spaces, - absent.
 
     Args:
@@ -40,7 +38,7 @@ def rows(grid: str, *before: str) -> list[str]:
     ]
 
 
-def compared(make_study: MakeStudy, *grids: str, more: str = "") -> ReadingAgreement:
+def compared(make_study, *grids, more=""):
     """Compare readings a, b, c, … of the least study."""
     names = "abcdef"[: len(grids)]
     files = {
@@ -51,23 +49,23 @@ def compared(make_study: MakeStudy, *grids: str, more: str = "") -> ReadingAgree
     return compare(make_study(f"{more}readings:\n{entries}", None, files))
 
 
-def turned(grid: str) -> str:
+def turned(grid):
     lines = [line.split() for line in grid.strip().splitlines()]
     return "\n".join(" ".join(line) for line in zip(*lines, strict=True))
 
 
-def upside_down(grid: str) -> str:
+def upside_down(grid):
     return "\n".join(reversed(grid.strip().splitlines()))
 
 
-def mirrored(grid: str) -> str:
+def mirrored(grid):
     return "\n".join(" ".join(reversed(line.split())) for line in grid.strip().splitlines())
 
 
 # --- cell by cell -------------------------------------------------------------------------------
 
 
-def test_readings_are_compared_cell_by_cell_as_numbers(make_study: MakeStudy) -> None:
+def test_readings_are_compared_cell_by_cell_as_numbers(make_study):
     found = compared(make_study, "1 2.0 3\n4 5 -", "1 2 7\n4 - 6", "1.5 - -\n- - 6.0")
     assert found.readings == ("a", "b", "c")
     assert found.pairs == (
@@ -88,24 +86,24 @@ def test_readings_are_compared_cell_by_cell_as_numbers(make_study: MakeStudy) ->
     assert (found.outside, found.hints) == ((), ())
 
 
-def test_the_matrix_has_every_pair_seen_from_both_sides(make_study: MakeStudy) -> None:
+def test_the_matrix_has_every_pair_seen_from_both_sides(make_study):
     found = compared(make_study, "1 2 3", "1 - 4")
     pair = Pair("a", "b", 2, 1, Decimal(1), 1, 0)
     assert found.matrix == ((None, pair), (Pair("b", "a", 2, 1, Decimal(1), 0, 1), None))
 
 
-def test_readings_without_a_cell_in_common_have_no_share(make_study: MakeStudy) -> None:
+def test_readings_without_a_cell_in_common_have_no_share(make_study):
     found = compared(make_study, "1 -", "- 2")
     assert found.pairs == (Pair("a", "b", 0, 0, None, 1, 1),)
     assert found.pairs[0].share is None
     assert found.alone == (Alone((), ("1", "1"), "a"), Alone((), ("2", "1"), "b"))
 
 
-def test_one_reading_has_nothing_to_be_compared_with(make_study: MakeStudy) -> None:
+def test_one_reading_has_nothing_to_be_compared_with(make_study):
     assert compared(make_study, "1 2") == ReadingAgreement(("a",), (), (), (), (), ())
 
 
-def test_a_derived_reading_is_no_second_witness(make_study: MakeStudy) -> None:
+def test_a_derived_reading_is_no_second_witness(make_study):
     more = "readings:\n  - {id: a, file: a.csv}\n  - {id: b, file: b.csv, derived_from: a}\n"
     files = {name: table("rate,depth,value", "1,1,1") for name in ("a.csv", "b.csv")}
     (pair,) = compare(make_study(more, None, files)).pairs
@@ -113,7 +111,7 @@ def test_a_derived_reading_is_no_second_witness(make_study: MakeStudy) -> None:
     assert pair.turned.derived
 
 
-def test_a_cell_without_a_value_disagrees_with_none(make_study: MakeStudy) -> None:
+def test_a_cell_without_a_value_disagrees_with_none(make_study):
     more = "readings:\n  - {id: a, file: a.csv}\n  - {id: b, file: b.csv}\n"
     files = {
         "a.csv": table("rate,depth,value,state", "1,1,,disputed", "2,1,5,"),
@@ -124,7 +122,7 @@ def test_a_cell_without_a_value_disagrees_with_none(make_study: MakeStudy) -> No
     assert found.disagreements == ()
 
 
-def test_cells_come_in_the_order_of_the_study(make_study: MakeStudy) -> None:
+def test_cells_come_in_the_order_of_the_study(make_study):
     more = (
         HEAD + "facets: [model]\nfactors: {model: {levels: [s, m]}, depth: {levels: [2, 1]}}\n"
         "readings:\n  - {id: a, file: a.csv}\n  - {id: b, file: b.csv}\n"
@@ -146,7 +144,7 @@ def test_cells_come_in_the_order_of_the_study(make_study: MakeStudy) -> None:
     ]
 
 
-def test_levels_that_the_study_does_not_have_are_counted(make_study: MakeStudy, checked) -> None:
+def test_levels_that_the_study_does_not_have_are_counted(make_study, checked):
     more = (
         "factors: {rate: {levels: [1, 2]}, depth: {levels: [1]}}\n"
         "readings:\n  - {id: a, file: a.csv}\n  - {id: b, file: b.csv}\n"
@@ -156,10 +154,7 @@ def test_levels_that_the_study_does_not_have_are_counted(make_study: MakeStudy, 
         "b.csv": table("rate,depth,value", "1,1,1", "1.5,1,2", "1.5,7,3"),
     }
     study, _ = checked(more, None, files)
-    assert compare(study).outside == (
-        Outside("b", "rate", "1.5", 2),
-        Outside("b", "depth", "7", 1),
-    )
+    assert compare(study).outside == (Outside("b", "rate", "1.5", 2), Outside("b", "depth", "7", 1))
 
 
 # --- likely causes ------------------------------------------------------------------------------
@@ -169,138 +164,53 @@ PERCENTS = " ".join(SQUARE.split()[:8])
 LABELS = "factors: {rate: {label: Ratio}, depth: {label: Local window size}}\n"
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        pytest.param(SQUARE, SQUARE, None, id="equal"),
-        pytest.param(
-            SQUARE,
-            turned(SQUARE),
-            Hint(
-                "axes-swapped",
-                "b",
-                "a",
-                "axes look swapped",
-                16,
-                16,
-                4,
-                16,
-                "16 of 16 cells agree after swapping ratio and local window size, 4 of 16 as given",
-            ),
-            id="swapped",
-        ),
-        pytest.param(
-            SQUARE,
-            upside_down(SQUARE.replace("38.7", "33.7")),
-            Hint(
-                "axis-reversed",
-                "b",
-                "a",
-                "local window size looks reversed",
-                15,
-                16,
-                0,
-                16,
-                "15 of 16 cells agree after reversing local window size, 0 of 16 as given",
-            ),
-            id="y reversed",
-        ),
-        pytest.param(
-            SQUARE,
-            mirrored(SQUARE),
-            Hint(
-                "axis-reversed",
-                "b",
-                "a",
-                "ratio looks reversed",
-                16,
-                16,
-                0,
-                16,
-                "16 of 16 cells agree after reversing ratio, 0 of 16 as given",
-            ),
-            id="x reversed",
-        ),
-        pytest.param(
-            SQUARE,
-            mirrored(upside_down(SQUARE)),
-            Hint(
-                "axis-reversed",
-                "b",
-                "a",
-                "ratio and local window size look reversed",
-                16,
-                16,
-                0,
-                16,
-                "16 of 16 cells agree after reversing ratio and local window size, "
-                "0 of 16 as given",
-            ),
-            id="both reversed",
-        ),
-        pytest.param(
-            PERCENTS,
-            FRACTIONS,
-            Hint(
-                "unit-differs",
-                "b",
-                "a",
-                "the unit differs (a fraction and a percentage)",
-                8,
-                8,
-                0,
-                8,
-                "8 of 8 cells agree after multiplying by 100, 0 of 8 as given",
-            ),
-            id="a fraction",
-        ),
-        pytest.param(
-            FRACTIONS,
-            PERCENTS,
-            Hint(
-                "unit-differs",
-                "b",
-                "a",
-                "the unit differs (a fraction and a percentage)",
-                8,
-                8,
-                0,
-                8,
-                "8 of 8 cells agree after dividing by 100, 0 of 8 as given",
-            ),
-            id="a percentage",
-        ),
-        pytest.param(
-            PERCENTS,
-            "0.47 0.41 0.45 0.47 0.45 0.46 0.41 0.43",
-            Hint(
-                "unit-differs",
-                "b",
-                "a",
-                "the unit differs (a fraction and a percentage)",
-                8,
-                8,
-                0,
-                8,
-                "8 of 8 cells agree after multiplying by 100, 0 of 8 as given",
-            ),
-            id="a fraction with fewer digits",
-        ),
-        pytest.param("1 2 3", "3 2 1", None, id="too few cells"),
-        pytest.param("5 5 5 5 5", "5 5 5 5 4", None, id="reversing makes no difference"),
-        pytest.param("1 2 3 4 5 6", "1 2 3 9 8 7", None, id="agrees in half as given"),
-        pytest.param("1 2 3 4 5 6", "9 8 7 1 1 1", None, id="agrees in no way"),
-    ],
-)
-def test_what_may_be_wrong_with_a_whole_reading_is_told_with_the_evidence(
-    make_study: MakeStudy, first: str, second: str, expected: Hint | None
-) -> None:
-    found = compared(make_study, first, second, more=LABELS)
-    assert found.hints == ((expected,) if expected else ())
+DIFFERS = "unit-differs", "the unit differs (a fraction and a percentage)", 8, 8, 0
+BOTH = "ratio and local window size"
+CAUSES = {
+    # two readings; of the hint: kind, looks, cells that agree then, of all, as given, after what
+    "equal": (SQUARE, SQUARE, None),
+    "swapped": (
+        SQUARE, turned(SQUARE),
+        ("axes-swapped", "axes look swapped", 16, 16, 4, f"swapping {BOTH}"),
+    ),
+    "y reversed": (
+        SQUARE, upside_down(SQUARE.replace("38.7", "33.7")),
+        ("axis-reversed", "local window size looks reversed", 15, 16, 0,
+         "reversing local window size"),
+    ),
+    "x reversed": (
+        SQUARE, mirrored(SQUARE),
+        ("axis-reversed", "ratio looks reversed", 16, 16, 0, "reversing ratio"),
+    ),
+    "both reversed": (
+        SQUARE, mirrored(upside_down(SQUARE)),
+        ("axis-reversed", f"{BOTH} look reversed", 16, 16, 0, f"reversing {BOTH}"),
+    ),
+    "a fraction": (PERCENTS, FRACTIONS, (*DIFFERS, "multiplying by 100")),
+    "a percentage": (FRACTIONS, PERCENTS, (*DIFFERS, "dividing by 100")),
+    "a fraction with fewer digits": (
+        PERCENTS, "0.47 0.41 0.45 0.47 0.45 0.46 0.41 0.43", (*DIFFERS, "multiplying by 100")
+    ),
+    "too few cells": ("1 2 3", "3 2 1", None),
+    "reversing makes no difference": ("5 5 5 5 5", "5 5 5 5 4", None),
+    "agrees in half as given": ("1 2 3 4 5 6", "1 2 3 9 8 7", None),
+    "agrees in no way": ("1 2 3 4 5 6", "9 8 7 1 1 1", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_what_may_be_wrong_with_a_whole_reading_is_told_with_the_evidence(make_study, case):
+    first, second, hint = CAUSES[case]
+    expected = ()
+    if hint:
+        kind, looks, agree, cells, before, change = hint
+        evidence = f"{agree} of {cells} cells agree after {change}, {before} of {cells} as given"
+        expected = (Hint(kind, "b", "a", looks, agree, cells, before, cells, evidence),)
+    assert compared(make_study, first, second, more=LABELS).hints == expected
 
 
 @pytest.mark.parametrize("swapped_first", [False, True])
-def test_swapped_axes_are_told_where_their_levels_differ(checked, swapped_first: bool) -> None:
+def test_swapped_axes_are_told_where_their_levels_differ(checked, swapped_first):
     """All rows of such a reading lie at levels that the study doesn't have."""
     order = ["b", "a"] if swapped_first else ["a", "b"]
     more = (

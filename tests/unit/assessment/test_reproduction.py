@@ -1,20 +1,15 @@
 """Runs of ours beside published readings: never shown in their place, always held against them."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.assessment.agreement import compare
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.reruns import Reproduction, in_words, reproduction
+from gridatlas.assessment.reruns import in_words, reproduction
 from gridatlas.charts.badges import reproduced_badge
 from gridatlas.checks import check_study
 from gridatlas.pages.environment import caption
@@ -24,7 +19,6 @@ from gridatlas.pages.reproduction import rerun_rows, run_facts
 from gridatlas.pages.tooltips import card_data
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
-from gridatlas.table.grids import Results
 
 HEAD = (
     "format: 1\ntitle: A demo\n"
@@ -40,7 +34,7 @@ COLUMNS = "model,rate,depth,value,n"
 OURS = "model,rate,depth,value,n,successes,stderr,run"
 
 
-def run_file(cells: Mapping[tuple[str, str, str], tuple[int, int]], **more: Any) -> dict[str, Any]:
+def run_file(cells, **more):
     """A manifest as `gridatlas collect` writes it: (done, of) by (model, rate, depth)."""
     names = ("model", "rate", "depth")
     progress = [
@@ -51,7 +45,7 @@ def run_file(cells: Mapping[tuple[str, str, str], tuple[int, int]], **more: Any)
     return about | more | {"cells": progress}
 
 
-def outcomes_file(cells: Mapping[tuple[str, str, str], list[int]], samples: int = 1) -> str:
+def outcomes_file(cells, samples=1):
     """Successes per item by cell; cells with as many items have the same ones."""
     names = ("model", "rate", "depth")
     sizes = sorted({len(cell) for cell in cells.values()})
@@ -73,17 +67,10 @@ def outcomes_file(cells: Mapping[tuple[str, str, str], list[int]], samples: int 
 
 
 @pytest.fixture
-def compared(make_study: MakeStudy, tmp_path: Path) -> Any:
+def compared(make_study, tmp_path):
     """A study with published rows, rows of the run r-1, and how far the run is."""
 
-    def compared(
-        more: str,
-        published: list[str],
-        ours: list[str],
-        cells: Mapping[tuple[str, str, str], tuple[int, int]],
-        outcomes: str = "",
-        **about: Any,
-    ) -> Results:
+    def compared(more, published, ours, cells, outcomes="", **about):
         runs = tmp_path / "data/demo/runs"
         runs.mkdir(parents=True)
         (runs / "r-1.json").write_text(json.dumps(run_file(cells, **about)))
@@ -97,13 +84,13 @@ def compared(make_study: MakeStudy, tmp_path: Path) -> Any:
     return compared
 
 
-def reproduction_of(results: Results) -> Reproduction:
+def reproduction_of(results):
     found = reproduction(results)
     assert found is not None
     return found
 
 
-def verdicts(results: Results) -> dict[tuple[str, str], str]:
+def verdicts(results):
     (rerun,) = [rerun for rerun in reproduction_of(results).reruns if rerun.grid.levels == ("a",)]
     return {point: cell.verdict for point, cell in rerun.cells.items()}
 
@@ -114,16 +101,16 @@ DONE = {("a", str(rate), "1"): (4, 4) for rate in (1, 2, 3, 4)}
 
 
 @pytest.fixture
-def six(compared: Any) -> Results:
+def six(compared):
     """One cell per verdict: agrees, differs, too few, not testable, running, not run."""
     ours = ["a,1,1,50.5,10000,5050,,r-1", "a,2,1,60,10000,6000,,r-1", "a,3,1,50,100,50,,r-1",
             "a,4,1,50,10000,5000,,r-1"]  # fmt: skip
     cells = DONE | {("a", "5", "1"): (1, 4), ("a", "6", "1"): (0, 4)}
-    results: Results = compared(REPRODUCE, SIX, ours, cells)
+    results = compared(REPRODUCE, SIX, ours, cells)
     return results
 
 
-def test_each_verdict(six: Results) -> None:
+def test_each_verdict(six):
     # 50 % of 10,000: ± 0.98 each, ± 1.39 for their difference.
     assert verdicts(six) == {
         ("1", "1"): "agrees", ("2", "1"): "differs", ("3", "1"): "too few to tell",
@@ -135,7 +122,6 @@ def test_each_verdict(six: Results) -> None:
     )
     (rerun,) = reproduction_of(six).reruns
     first = rerun.cells["1", "1"]
-    assert first.interval is not None
     assert (first.interval.low, first.interval.high) == pytest.approx((-0.886, 1.885), abs=2e-3)
     assert rerun.cells["4", "1"].reason == (
         "the number of trials behind the published value is unknown"
@@ -144,14 +130,14 @@ def test_each_verdict(six: Results) -> None:
     assert rerun.beyond == 3
 
 
-def test_without_a_margin_nothing_agrees(compared: Any) -> None:
+def test_without_a_margin_nothing_agrees(compared):
     ours = ["a,1,1,50,10000,5000,,r-1", "a,2,1,60,10000,6000,,r-1"]
     results = compared("", SIX[:2], ours, {at: DONE[at] for at in list(DONE)[:2]})
     assert list(verdicts(results).values()) == ["too few to tell", "differs"]
 
 
 @pytest.mark.parametrize("rule", ["primary", "agreement", "median"])
-def test_a_run_takes_no_part_in_what_is_shown(make_study: MakeStudy, rule: str) -> None:
+def test_a_run_takes_no_part_in_what_is_shown(make_study, rule):
     # Two runs that agree with each other, and another level that only they have.
     more = HEAD + f"reconcile: {rule}\n" + READINGS + "  - {id: again, file: again.csv}\n"
     ours = table(OURS, "a,1,1,60,10,6,,r-1", "b,1,1,60,10,6,,r-1")
@@ -172,7 +158,7 @@ def test_a_run_takes_no_part_in_what_is_shown(make_study: MakeStudy, rule: str) 
     assert check_study(study).problems == ()
 
 
-def test_of_several_runs_the_first_reading_counts(make_study: MakeStudy) -> None:
+def test_of_several_runs_the_first_reading_counts(make_study):
     study = make_study(
         HEAD + REPRODUCE + READINGS + "  - {id: again, file: again.csv}\n",
         table(COLUMNS, "a,1,1,50,10000", "a,2,1,50,10000"),
@@ -184,7 +170,7 @@ def test_of_several_runs_the_first_reading_counts(make_study: MakeStudy) -> None
     assert list(verdicts(analyse(study)).values()) == ["agrees", "differs"]
 
 
-def test_in_a_study_of_runs_alone_they_are_shown_and_nothing_is_compared(compared: Any) -> None:
+def test_in_a_study_of_runs_alone_they_are_shown_and_nothing_is_compared(compared):
     rows = ["a,1,1,50,2,1,,r-1", "a,2,1,50,2,1,,r-1"]
     at = {("a", rate, "1"): (2, 2) for rate in "12"} | {("a", "3", "1"): (1, 2)}
     results = compared("factors: {rate: {levels: [1, 2, 3]}}\n", rows, [], at)
@@ -195,7 +181,7 @@ def test_in_a_study_of_runs_alone_they_are_shown_and_nothing_is_compared(compare
     assert (own.measured, own.running, own.of) == (2, 1, 3)
 
 
-def test_standard_errors_over_items_make_the_interval_wider(compared: Any) -> None:
+def test_standard_errors_over_items_make_the_interval_wider(compared):
     at = ("a", "1", "1")
     # 100 items that are all right or all wrong in 100 samples: 10,000 trials, and as sure as 100.
     items = [100] * 50 + [0] * 50
@@ -204,13 +190,12 @@ def test_standard_errors_over_items_make_the_interval_wider(compared: Any) -> No
     (rerun,) = reproduction_of(results).reruns
     cell = rerun.cells["1", "1"]
     assert cell.verdict == "too few to tell"
-    assert cell.interval is not None
     # t with 99 degrees of freedom is 1.984; √((5.03 · 1.984)² + 0.98²) = 10.03
     assert cell.interval.high == pytest.approx(10.03, abs=0.01)
     assert cell.method == "Newcombe's interval, with standard errors over items"
 
 
-def test_a_disputed_value_is_not_testable(make_study: MakeStudy) -> None:
+def test_a_disputed_value_is_not_testable(make_study):
     head = HEAD + REPRODUCE + READINGS + "  - {id: other, file: other.csv}\n"
     study = make_study(
         head + "reconcile: agreement\n",
@@ -225,7 +210,7 @@ def test_a_disputed_value_is_not_testable(make_study: MakeStudy) -> None:
     assert rerun.cells["1", "1"].reason == "the published value is disputed"
 
 
-def test_a_study_without_runs_and_script_has_nothing_to_reproduce(make_study: MakeStudy) -> None:
+def test_a_study_without_runs_and_script_has_nothing_to_reproduce(make_study):
     assert reproduction(analyse(make_study(HEAD, table(COLUMNS, "a,1,1,50,10")))) is None
 
 
@@ -235,17 +220,17 @@ LEVELS = "roles: {model: choice}\n"
 BEFORE, AFTER = [1] * 10 + [0] * 30, [1] * 10 + [1] * 7 + [0] * 23
 
 
-def own(compared: Any, **about: Any) -> Results:
+def own(compared, **about):
     """Two models that one run asked the same 40 questions: 10 and 17 of them right."""
     outcomes = {("a", "1", "1"): BEFORE, ("b", "1", "1"): AFTER}
     rows = ["a,1,1,25,40,10,,r-1", "b,1,1,42.5,40,17,,r-1"]
-    results: Results = compared(
+    results = compared(
         LEVELS, rows, [], dict.fromkeys(outcomes, (40, 40)), outcomes_file(outcomes), **about
     )
     return results
 
 
-def test_levels_that_were_asked_the_same_items_are_compared_item_by_item(compared: Any) -> None:
+def test_levels_that_were_asked_the_same_items_are_compared_item_by_item(compared):
     results = own(compared)
     (difference,) = differences(results, results.study.facet("model"))
     found = assess(results).of_difference(difference)
@@ -255,7 +240,7 @@ def test_levels_that_were_asked_the_same_items_are_compared_item_by_item(compare
     assert reproduction_of(results).own[0].measured == 1
 
 
-def test_training_seeds_are_not_compared_item_by_item(compared: Any) -> None:
+def test_training_seeds_are_not_compared_item_by_item(compared):
     results = own(compared, stderr_over="units")
     (difference,) = differences(results, results.study.facet("model"))
     found = assess(results).of_difference(difference)
@@ -263,7 +248,7 @@ def test_training_seeds_are_not_compared_item_by_item(compared: Any) -> None:
     assert found.test == "two-sided Fisher exact tests, Holm's correction"
 
 
-def test_cells_of_a_grid_are_compared_item_by_item(compared: Any) -> None:
+def test_cells_of_a_grid_are_compared_item_by_item(compared):
     outcomes = {("a", "1", "1"): BEFORE, ("a", "2", "1"): AFTER}
     rows = ["a,1,1,25,40,10,,r-1", "a,2,1,42.5,40,17,,r-1"]
     done = dict.fromkeys(outcomes, (40, 40))
@@ -279,22 +264,22 @@ def test_cells_of_a_grid_are_compared_item_by_item(compared: Any) -> None:
 # --- what is said -------------------------------------------------------------------------------
 
 
-def badge(results: Results, model: str = "a") -> list[str | None]:
+def badge(results, model="a"):
     svg = reproduced_badge(results.grid(model=model), reproduction(results))
     return [
         text.text for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
     ]
 
 
-def test_badges_count_cells_that_agree(six: Results) -> None:
+def test_badges_count_cells_that_agree(six):
     assert badge(six) == ["reproduced", "1 of 6 agree, 1 differ"]
 
 
-def test_badges_of_our_own_studies_claim_no_reproduction(compared: Any) -> None:
+def test_badges_of_our_own_studies_claim_no_reproduction(compared):
     assert badge(own(compared)) == ["measured", "1 of 1 cell"]
 
 
-def test_the_download_has_verdicts(six: Results) -> None:
+def test_the_download_has_verdicts(six):
     results = six
     (rerun,) = reproduction_of(results).reruns
     grid = results.grid(model="a")
@@ -306,10 +291,9 @@ def test_the_download_has_verdicts(six: Results) -> None:
     assert cells[1]["reproduced"]["value"] == 60.0
 
 
-def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
+def test_heatmaps_mark_verdicts_by_signs(six):
     checks = check_study(six.study)
     assessed = Assessment(six, checks)
-    assert assessed.reproduction is not None
     published, again, difference = rerun_figures(assessed, assessed.reproduction.reruns[0])
     assert published.heatmap.scale == again.heatmap.scale
     assert (again.heatmap.scale.low, again.heatmap.scale.high) == (50.0, 60.0)
@@ -327,7 +311,7 @@ def test_heatmaps_mark_verdicts_by_signs(six: Results) -> None:
     assert shown["readings"][0]["at"][:2] == ["50.5: agrees (run r-1)", "60.0: differs (run r-1)"]
 
 
-def test_tables_say_what_a_cell_and_a_run_were(six: Results, compared: Any) -> None:
+def test_tables_say_what_a_cell_and_a_run_were(six, compared):
     (rerun,) = reproduction_of(six).reruns
     rows = rerun_rows(rerun)
     assert [(row.x.key, row.published, row.again, row.verdict) for row in rows[1::3]] == [
@@ -343,7 +327,7 @@ def test_tables_say_what_a_cell_and_a_run_were(six: Results, compared: Any) -> N
     }  # fmt: skip
 
 
-def test_a_run_tells_its_code_machine_and_model(compared: Any) -> None:
+def test_a_run_tells_its_code_machine_and_model(compared):
     about = {
         "arguments": ["--model", "a b"], "commit": "abc", "dirty": True, "packages": {"torch": "2"},
         "gpu": {"name": "H100", "memory": 85899345920, "driver": "570", "cuda": None},

@@ -6,8 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import REPOSITORY, write_study
@@ -19,7 +17,6 @@ from gridatlas.build.site import build
 from gridatlas.build.study_writer import StudyWriter
 from gridatlas.data import signatures
 from gridatlas.files.cache import FILE
-from gridatlas.pages.page import Page
 from gridatlas_review.base import SnapshotBase
 from gridatlas_review.snapshot import snapshot_of
 
@@ -42,18 +39,18 @@ claims:
 LINK = "see_also: [{study: three, text: The third one}]\n"
 
 
-def write(data: Path, study: str, more: str = "", cells: str = CELLS, head: str = STUDY) -> None:
+def write(data, study, more="", cells=CELLS, head=STUDY):
     write_study(data / study, head + more, cells)
 
 
-def page_of(pages: tuple[Page, ...], path: str) -> Page:
+def page_of(pages, path):
     return next(page for page in pages if page.plan.path == path)
 
 
 # --- files --------------------------------------------------------------------------------------
 
 
-def test_of_two_files_at_one_path_the_later_one_counts() -> None:
+def test_of_two_files_at_one_path_the_later_one_counts():
     files = SiteFiles()
     files.add({"a": "old", "b": b"raw"})
     files.add({"a": "new"})
@@ -67,12 +64,12 @@ def test_of_two_files_at_one_path_the_later_one_counts() -> None:
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def written(monkeypatch):
     """The ids of the studies that are written, as they are."""
-    ids: list[str] = []
+    ids = []
     end = StudyWriter._end
 
-    def watched(self: StudyWriter, name: str, *given: Any) -> None:
+    def watched(self, name, *given):
         if name:
             ids.append(name)
         end(self, name, *given)
@@ -81,9 +78,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
-def test_a_study_is_written_again_when_one_of_its_files_changes(
-    tmp_path: Path, written: list[str]
-) -> None:
+def test_a_study_is_written_again_when_one_of_its_files_changes(tmp_path, written):
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     write(data, "two")
@@ -108,9 +103,7 @@ def test_a_study_is_written_again_when_one_of_its_files_changes(
     assert written == ["one", "two", "two"]
 
 
-def test_a_study_whose_claim_looks_into_another_one_depends_on_that(
-    tmp_path: Path, written: list[str]
-) -> None:
+def test_a_study_whose_claim_looks_into_another_one_depends_on_that(tmp_path, written):
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one", CLAIM.format(study="two"))
     write(data, "two")
@@ -130,10 +123,7 @@ EDITS = {
         data, "two", cells=CELLS, head=STUDY.replace("Sizes", "Other sizes")
     ),
     "a label, a unit and a level more": lambda data: write(
-        data,
-        "two",
-        "factors: {model: {label: Net}, rate: {unit: /s}}\n",
-        CELLS + "tiny,1,8,1.5\n",
+        data, "two", "factors: {model: {label: Net}, rate: {unit: /s}}\n", CELLS + "tiny,1,8,1.5\n"
     ),
     "a study that can't be read": lambda data: write(data, "two", "facets: [\n"),
     "fixed, with a former name": lambda data: write(data, "two", "former: [once]\n"),
@@ -152,7 +142,7 @@ EDITS = {
 """What people do to a data folder, one after the other."""
 
 
-def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(tmp_path: Path) -> None:
+def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(tmp_path):
     """Dear: two builds after each kind of edit, of which one draws and writes all anew.
 
     They are compared with the state before; `test_serve_cache.py` edits a site that isn't.
@@ -172,7 +162,7 @@ def test_after_any_edit_the_site_is_that_of_a_build_with_nothing_kept(tmp_path: 
         assert warm.problems == fresh.problems, edit
 
 
-def test_options_and_templates_have_their_own(tmp_path: Path, written: list[str]) -> None:
+def test_options_and_templates_have_their_own(tmp_path, written):
     data, cache, own = tmp_path / "data", tmp_path / "cache", tmp_path / "own"
     write(data, "one")
     own.mkdir()
@@ -188,7 +178,7 @@ def test_options_and_templates_have_their_own(tmp_path: Path, written: list[str]
     assert written == ["one"] * 4
 
 
-def test_a_page_whose_template_fails_is_not_kept(tmp_path: Path) -> None:
+def test_a_page_whose_template_fails_is_not_kept(tmp_path):
     data, cache, own = tmp_path / "data", tmp_path / "cache", tmp_path / "own"
     write(data, "one")
     own.mkdir()
@@ -198,14 +188,12 @@ def test_a_page_whose_template_fails_is_not_kept(tmp_path: Path) -> None:
         assert kinds == ["broken-template"]
 
 
-def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
-    tmp_path: Path, written: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(tmp_path, written, monkeypatch):
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     file_signatures = signatures.file_signatures
 
-    def edited(folder: Path) -> signatures.FileSignatures:
+    def edited(folder):
         before = file_signatures(folder)
         write(data, "one", cells=CELLS.replace("12.5", "13.0"))
         os.utime(data / "one" / "cells.csv", (1, 1))
@@ -223,7 +211,7 @@ def test_a_study_that_is_written_to_while_it_is_read_is_not_kept(
 
 
 @pytest.mark.parametrize("part", ["index", "0"])
-def test_a_damaged_entry_is_written_again(tmp_path: Path, written: list[str], part: str) -> None:
+def test_a_damaged_entry_is_written_again(tmp_path, written, part):
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     first = build(data, cache=cache)
@@ -249,7 +237,7 @@ for file in sys.argv[1:]:
 """
 
 
-def test_a_byte_of_any_package_that_writes_pages_gives_other_keys(tmp_path: Path) -> None:
+def test_a_byte_of_any_package_that_writes_pages_gives_other_keys(tmp_path):
     """Dear: a process with the sources copied."""
     plugin = tmp_path / "plugin"
     shutil.copytree(REPOSITORY / "plugin", plugin, ignore=shutil.ignore_patterns("*.pyc"))
@@ -269,9 +257,7 @@ def test_a_byte_of_any_package_that_writes_pages_gives_other_keys(tmp_path: Path
     assert len(set(digests)) == len(digests) == 5
 
 
-def test_another_version_writes_its_own(
-    tmp_path: Path, written: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_writes_its_own(tmp_path, written, monkeypatch):
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     first = build(data, cache=cache)
@@ -283,14 +269,12 @@ def test_another_version_writes_its_own(
     assert dict(build(data, cache=cache).files) == dict(first.files)
 
 
-def test_a_cache_that_is_lost_while_a_build_goes_on_changes_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_cache_that_is_lost_while_a_build_goes_on_changes_nothing(tmp_path, caplog):
     data, cache = tmp_path / "data", tmp_path / "cache"
     write(data, "one")
     fresh = build(data)
 
-    def lost(done: str) -> None:
+    def lost(done):
         if cache.is_dir():
             shutil.rmtree(cache)
             cache.write_text("a file in the place of the folder")
@@ -304,9 +288,9 @@ def test_a_cache_that_is_lost_while_a_build_goes_on_changes_nothing(
 # --- garbage ------------------------------------------------------------------------------------
 
 
-def test_garbage_is_looked_for_again_afterwards() -> None:
+def test_garbage_is_looked_for_again_afterwards():
     @gc_disabled()
-    def fails() -> None:
+    def fails():
         assert not gc.isenabled()
         raise ValueError("no")
 

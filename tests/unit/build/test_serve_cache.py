@@ -2,27 +2,22 @@
 
 import re
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
 from test_page_cache import CELLS, CLAIM, LINK, page_of, write
 
 from gridatlas.assessment import pipeline
-from gridatlas.build.site import Site, build
+from gridatlas.build.site import build
 from gridatlas.build.study_writer import ServeCache
-from gridatlas.checks import StudyChecks
-from gridatlas.model.study import Study
-from gridatlas.table.study_table import StudyTable
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def read(monkeypatch):
     """The ids of the studies that are checked, as they are read."""
-    ids: list[str] = []
+    ids = []
     check = pipeline.check_study
 
-    def watched(study: Study, chosen: StudyTable) -> StudyChecks:
+    def watched(study, chosen):
         ids.append(study.id)
         return check(study, chosen)
 
@@ -30,12 +25,12 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
-def served(data: Path, *arguments: str, **options: Any) -> Site:
+def served(data, *arguments, **options):
     """What a server that knows nothing yet shows: it also names keys that `study.yml` lacks."""
     return build(data, *arguments, serve_cache=ServeCache(), **options)
 
 
-def same(first: Site, other: Site) -> None:
+def same(first, other):
     """Two sites have the same pages, files and problems."""
     assert [(page.whole(), page.head, page.dataset) for page in first.pages] == [
         (page.whole(), page.head, page.dataset) for page in other.pages
@@ -44,7 +39,7 @@ def same(first: Site, other: Site) -> None:
     assert first.problems == other.problems
 
 
-def test_only_a_study_whose_files_changed_is_read(tmp_path: Path, read: list[str]) -> None:
+def test_only_a_study_whose_files_changed_is_read(tmp_path, read):
     data, cache, serve_cache = tmp_path / "data", tmp_path / "cache", ServeCache()
     for name in ("one", "two"):
         write(data, name)
@@ -61,12 +56,12 @@ def test_only_a_study_whose_files_changed_is_read(tmp_path: Path, read: list[str
     same(build(data, cache=cache, serve_cache=serve_cache), served(data))
 
 
-def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> None:
+def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path):
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one", CLAIM.format(study="two"))
     write(data, "two")
 
-    def claims() -> str:
+    def claims():
         site = build(data, serve_cache=serve_cache)
         return page_of(site.pages, "studies/one/index.md").whole()
 
@@ -77,7 +72,7 @@ def test_a_claim_about_another_study_is_judged_by_its_values(tmp_path: Path) -> 
     assert second == page_of(served(data).pages, "studies/one/index.md").whole()
 
 
-def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
+def test_a_link_is_there_as_long_as_its_study_is(tmp_path):
     data, cache, serve_cache = tmp_path / "data", tmp_path / "cache", ServeCache()
     write(data, "one", LINK)
     changed = [
@@ -87,7 +82,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
         "  fix:      correct the name, or remove the link"
     ]
 
-    def links() -> tuple[int, list[str]]:
+    def links():
         site = build(data, "data", cache=cache, serve_cache=serve_cache)
         same(site, served(data, "data"))
         text = page_of(site.pages, "studies/one/index.md").markdown
@@ -105,11 +100,11 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path: Path) -> None:
     assert links() == (0, changed)
 
 
-def test_a_switch_leads_to_the_same_page_of_the_same_runs(tmp_path: Path) -> None:
+def test_a_switch_leads_to_the_same_page_of_the_same_runs(tmp_path):
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one", "see_also: [{study: two, text: Loss, same_runs: true}]\n")
 
-    def switches(path: str) -> list[tuple[str, bool, str]]:
+    def switches(path):
         site = build(data, serve_cache=serve_cache)
         same(site, served(data))
         text = page_of(site.pages, path).whole()
@@ -135,7 +130,7 @@ def test_a_switch_leads_to_the_same_page_of_the_same_runs(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("path", ["study.yml", "cells.csv"])
-def test_a_mistake_and_its_fixing_are_seen(tmp_path: Path, path: str) -> None:
+def test_a_mistake_and_its_fixing_are_seen(tmp_path, path):
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     write(data, "two")
@@ -150,7 +145,7 @@ def test_a_mistake_and_its_fixing_are_seen(tmp_path: Path, path: str) -> None:
     same(build(data, serve_cache=serve_cache), first)
 
 
-def test_a_file_that_is_elsewhere_is_never_remembered(tmp_path: Path, read: list[str]) -> None:
+def test_a_file_that_is_elsewhere_is_never_remembered(tmp_path, read):
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     cells = data / "one" / "cells.csv"
@@ -165,14 +160,12 @@ def test_a_file_that_is_elsewhere_is_never_remembered(tmp_path: Path, read: list
     assert read == ["one"]
 
 
-def test_what_is_written_to_while_it_is_read_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: list[str]
-) -> None:
+def test_what_is_written_to_while_it_is_read_is_read_again(tmp_path, monkeypatch, read):
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     check = pipeline.check_study
 
-    def slow(study: Study, chosen: StudyTable) -> StudyChecks:
+    def slow(study, chosen):
         write(data, "one", cells=CELLS.replace("22.5", "29.5"))
         return check(study, chosen)
 
@@ -183,7 +176,7 @@ def test_what_is_written_to_while_it_is_read_is_read_again(
     assert read == ["one"] * 3
 
 
-def test_another_folder_of_the_site_is_planned_anew(tmp_path: Path) -> None:
+def test_another_folder_of_the_site_is_planned_anew(tmp_path):
     data, serve_cache = tmp_path / "data", ServeCache()
     write(data, "one")
     build(data, serve_cache=serve_cache)

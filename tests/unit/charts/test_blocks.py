@@ -1,22 +1,17 @@
 """Large grids in blocks: every cell is in one of them, and each says what it stands for."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
-from builders import HEAD, MakeStudy, table
+from builders import HEAD, table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.binning import BLOCKS_UP_TO, Shown, gather, layout, mark_key
 from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values
-from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.marks import ABSENT, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
 from gridatlas.charts.vegalite import specification
@@ -32,29 +27,25 @@ from gridatlas.table.choose import analyse
 from gridatlas.table.coded import Coded
 from gridatlas.table.decimals import Decimals
 from gridatlas.table.differences import differences
-from gridatlas.table.grids import Results
-from gridatlas.table.study_table import Grid
-
-Value = Callable[[int, int], str]
 
 
-def _results(make_study: MakeStudy, columns: int, rows: int, value: Value, more: str = "") -> Any:
+def _results(make_study, columns, rows, value, more=""):
     lines = [f"{x},{y},{value(x, y)}" for y in range(rows) for x in range(columns)]
     return analyse(make_study(more, table("rate,depth,value,state", *lines)))
 
 
-def _grid(make_study: MakeStudy, *arguments: Any) -> Grid:
-    results: Results = _results(make_study, *arguments)
+def _grid(make_study, *arguments):
+    results = _results(make_study, *arguments)
     return results.grid()
 
 
-def _picture(results: Results) -> Heatmap:
+def _picture(results):
     """Of a study's only grid, as a page has it."""
     assessment = Assessment(results, StudyChecks((), ()))
     return grids_view(assessment, [results.grid()]).heatmaps[0]
 
 
-def _plain(x: int, y: int) -> str:
+def _plain(x, y):
     return f"{x},"
 
 
@@ -64,7 +55,7 @@ def _plain(x: int, y: int) -> str:
 @pytest.mark.parametrize(
     ("columns", "rows"), [(1, 1), (20, 20), (99, 101), (100, 100), (200, 1), (3, 200), (49, 200)]
 )
-def test_each_cell_of_a_smaller_grid_is_drawn(columns: int, rows: int) -> None:
+def test_each_cell_of_a_smaller_grid_is_drawn(columns, rows):
     assert layout(columns, rows) is None
 
 
@@ -82,11 +73,8 @@ def test_each_cell_of_a_smaller_grid_is_drawn(columns: int, rows: int) -> None:
         (10, 5000, 1, 56, (10, 90)),
     ],
 )
-def test_blocks_are_few_and_of_one_size(
-    columns: int, rows: int, x_size: int, y_size: int, blocks: tuple[int, int]
-) -> None:
+def test_blocks_are_few_and_of_one_size(columns, rows, x_size, y_size, blocks):
     of = layout(columns, rows)
-    assert of is not None
     assert (of.x_size, of.y_size) == (x_size, y_size)
     assert (len(of.x), len(of.y)) == blocks
     assert [place for span in of.x for place in span] == list(range(columns))
@@ -94,12 +82,12 @@ def test_blocks_are_few_and_of_one_size(
     assert blocks[0] * blocks[1] <= BLOCKS_UP_TO**2
 
 
-def _entry(x: int, y: int) -> tuple[Decimal | None, str]:
+def _entry(x, y):
     return (None, "missing" if x else "failed") if x <= y % 3 else (Decimal(x), "")
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(101, 103), (1, 20_000), (300, 7)])
-def test_every_cell_is_in_one_block(columns: int, rows: int) -> None:
+def test_every_cell_is_in_one_block(columns, rows):
     of = layout(columns, rows)
     assert of is not None
     entries = [_entry(x, y) for y in range(rows) for x in range(columns)]
@@ -118,7 +106,7 @@ def test_every_cell_is_in_one_block(columns: int, rows: int) -> None:
 
 
 @pytest.mark.parametrize("cells", [10_300, 10_399, 10_500])
-def test_cells_of_another_grid_are_refused(cells: int) -> None:
+def test_cells_of_another_grid_are_refused(cells):
     of = layout(104, 100)
     assert of is not None
     with pytest.raises(ValueError, match="10400 cells"):
@@ -128,7 +116,7 @@ def test_cells_of_another_grid_are_refused(cells: int) -> None:
 # --- what is drawn ------------------------------------------------------------------------------
 
 
-def _states(x: int, y: int) -> str:
+def _states(x, y):
     """The best value at (99, 99); blocks without values, with some, and with a disputed one."""
     if x < 4 and y < 4:
         return ",oom"
@@ -139,7 +127,7 @@ def _states(x: int, y: int) -> str:
     return {(20, 20): "5,disputed", (99, 99): "90,"}.get((x, y), f"{x % 4},")
 
 
-def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
+def test_a_large_grid_is_drawn_in_blocks(make_study):
     heatmap = _picture(_results(make_study, 104, 100, _states))
     assert heatmap.block == (4, 4)
     assert len(heatmap.marks) == 650
@@ -171,7 +159,7 @@ def test_a_large_grid_is_drawn_in_blocks(make_study: MakeStudy) -> None:
     assert len(json.loads(drawing.spec)["data"]["values"]) == 650
 
 
-def test_a_y_axis_of_blocks_may_point_down(make_study: MakeStudy) -> None:
+def test_a_y_axis_of_blocks_may_point_down(make_study):
     more = "factors: {depth: {direction: down}}\n"
     heatmap = _picture(_results(make_study, 1, 20_000, lambda _x, y: f"{y},", more))
     assert heatmap.y_labels[0] == "0 to 199"
@@ -179,7 +167,7 @@ def test_a_y_axis_of_blocks_may_point_down(make_study: MakeStudy) -> None:
     assert [mark.key for mark in heatmap.marks if mark.best] == ["0,19800"]
 
 
-def test_levels_that_are_texts_are_told_apart(make_study: MakeStudy) -> None:
+def test_levels_that_are_texts_are_told_apart(make_study):
     """Also those that read like a block of two others."""
     levels = ["a", "b", "a to b", *(f"t{x}" for x in range(199))]
     lines = [f"{level},1,{place}" for place, level in enumerate(levels)]
@@ -194,15 +182,15 @@ def test_levels_that_are_texts_are_told_apart(make_study: MakeStudy) -> None:
     assert len(set(heatmap.x_labels)) == len(heatmap.x_labels)
 
 
-def test_many_best_cells_have_no_dot(make_study: MakeStudy) -> None:
+def test_many_best_cells_have_no_dot(make_study):
     for share, dots in ((4, 0), (50, 2)):
         found = _results(make_study, 100, 100, lambda x, y, of=share: f"{int(x % of == 0 == y)},")
         heatmap = _picture(found)
         assert sum(mark.best for mark in heatmap.marks) == dots
 
 
-def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None:
-    def value(x: int, y: int) -> str:
+def test_small_marks_stand_on_printed_values_only(make_study):
+    def value(x, y):
         return "5,disputed" if (x, y) == (1, 1) else f"{x},"
 
     heatmap = _picture(_results(make_study, 33, 33, value))
@@ -211,7 +199,7 @@ def test_small_marks_stand_on_printed_values_only(make_study: MakeStudy) -> None
     assert labels["1,1"].endswith("5 (disputed)")
 
 
-def test_a_region_is_outlined_on_blocks(make_study: MakeStudy) -> None:
+def test_a_region_is_outlined_on_blocks(make_study):
     boxes = f"[{{rate: {list(range(8))}, depth: {list(range(2, 101))}}}]"
     more = f"regions: [{{label: seen, boxes: {boxes}}}]\n"
     heatmap = draw_values(_grid(make_study, 100, 101, _plain, more))
@@ -224,7 +212,7 @@ def test_a_region_is_outlined_on_blocks(make_study: MakeStudy) -> None:
     )
 
 
-def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy) -> None:
+def test_differences_and_disagreements_are_drawn_in_blocks(make_study):
     lines = [
         f"{model},{x},{y},{(x % 4) * factor},"
         for model, factor in (("a", 1), ("b", 3))
@@ -251,7 +239,7 @@ def test_differences_and_disagreements_are_drawn_in_blocks(make_study: MakeStudy
     assert len(apart.marks) == 650
 
 
-def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
+def test_a_link_to_a_cell_leads_to_its_block(make_study):
     grid = _grid(make_study, 104, 100, _plain)
     study = grid.study
     keys = {mark.key for mark in draw_values(grid).marks}
@@ -265,7 +253,7 @@ def test_a_link_to_a_cell_leads_to_its_block(make_study: MakeStudy) -> None:
 # --- the page and the downloads -----------------------------------------------------------------
 
 
-def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStudy) -> None:
+def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study):
     for columns, rows, expected in ((50, 50, True), (50, 51, False), (100, 100, False)):
         grid = _grid(make_study, columns, rows, _plain)
         uncertainty = GridUncertainty.unknown(grid.study, "n is unknown")
@@ -277,7 +265,7 @@ def test_a_valuesof_very_many_cells_is_in_the_download_only(make_study: MakeStud
         assert len(json.loads(to_json(grid, uncertainty))["cells"]) == columns * rows
 
 
-def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None:
+def test_very_many_places_and_notes_are_summed_up(make_study):
     lines = [f"{x},1,1,note {x},page {x}" for x in range(60)]
     study = make_study("", table("rate,depth,value,note,place", *lines))
     grid = analyse(study).grid()
@@ -293,7 +281,7 @@ def test_very_many_places_and_notes_are_summed_up(make_study: MakeStudy) -> None
     assert "; other places and runs, which the downloads name: 40 cells</li>" in html
 
 
-def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> None:
+def test_a_sentence_does_not_list_a_thousand_levels(make_study):
     grid = _grid(make_study, 21, 3, _plain)
     levels_text = GLOBALS["levels_text"]
     assert levels_text(grid.study.y) == "0, 1, 2"
@@ -303,7 +291,7 @@ def test_a_sentence_does_not_list_a_thousand_levels(make_study: MakeStudy) -> No
 # --- what is not computed says so ---------------------------------------------------------------
 
 
-def _counts(make_study: MakeStudy, columns: int, rows: int) -> Results:
+def _counts(make_study, columns, rows):
     head = (
         'format: 1\ntitle: T\nmetric: {name: Pass@1, better: higher, unit: "%", range: [0, 100]}\n'
         "x: rate\ny: depth\nfacets: [task, model]\nroles: {model: choice}\ntrials: {items: task}\n"
@@ -319,9 +307,7 @@ def _counts(make_study: MakeStudy, columns: int, rows: int) -> Results:
     return analyse(make_study(head, table("task,model,rate,depth,value", *lines)))
 
 
-def test_statistics_have_limits_that_are_told(
-    make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_statistics_have_limits_that_are_told(make_study, monkeypatch):
     results = _counts(make_study, 6, 5)
     monkeypatch.setattr("gridatlas.assessment.compute.COMPARED_UP_TO", 29)
     uncertainty = assess(results)
@@ -336,6 +322,6 @@ def test_statistics_have_limits_that_are_told(
     }
 
 
-def test_a_large_grid_s_specification_has_no_text_per_cell(make_study: MakeStudy) -> None:
+def test_a_large_grid_s_specification_has_no_text_per_cell(make_study):
     spec = specification(draw_values(_grid(make_study, 104, 100, _plain)))
     assert "values" not in {layer["name"] for layer in spec["layer"]}

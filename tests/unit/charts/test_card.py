@@ -1,7 +1,5 @@
 """Cards: their size, and that every text fits and stays text."""
 
-from __future__ import annotations
-
 import struct
 from xml.etree import ElementTree
 
@@ -15,11 +13,11 @@ THUMBNAIL = '<svg width="300" height="200"><path d="M0,0h9v9h-9z"/></svg>'
 LONG = "R1-Qwen: the ratio of tokens that stay in the cache clearly matters; 0.4 scores highest now"
 
 
-def _card(headline: str = LONG, certainty: str = "Likely") -> SocialCard:
+def _card(headline=LONG, certainty="Likely"):
     return SocialCard(headline, "A study of settings", certainty, "atlas.example/results", None)
 
 
-def _texts(svg: str) -> list[tuple[str, float, float]]:
+def _texts(svg):
     """Each text of an SVG, with its place."""
     return [
         (element.text or "", float(element.attrib["x"]), float(element.attrib["y"]))
@@ -31,7 +29,7 @@ def _texts(svg: str) -> list[tuple[str, float, float]]:
 @pytest.mark.parametrize(
     "headline", ["x", LONG, "word " * 60, "w" * 300, "漢字" * 90], ids=str.__len__
 )
-def test_every_line_has_room(headline: str, thumbnail: str) -> None:
+def test_every_line_has_room(headline, thumbnail):
     texts = _texts(card_svg(_card(headline), thumbnail))
     study, *lines, certainty, site = [text for text, _, _ in texts]
     assert (study, certainty, site) == ("A study of settings", "Likely", "atlas.example/results")
@@ -45,7 +43,7 @@ def test_every_line_has_room(headline: str, thumbnail: str) -> None:
 @pytest.mark.parametrize(
     "text", ["<b>&amp;</b>", '"/><script>alert(1)</script>', "a\x00b\x1bc", "{{ 7 }}", "]]>"]
 )
-def test_a_text_is_never_markup(text: str) -> None:
+def test_a_text_is_never_markup(text):
     card = SocialCard(text, text, text, text, None)
     tree = ElementTree.fromstring(card_svg(card))
     assert {element.tag for element in tree.iter()} == {
@@ -54,7 +52,7 @@ def test_a_text_is_never_markup(text: str) -> None:
     assert struct.unpack(">II", draw_one(card).png[16:24]) == (WIDTH, HEIGHT)
 
 
-def test_the_same_card_is_the_same_bytes_and_another_another() -> None:
+def test_the_same_card_is_the_same_bytes_and_another_another():
     first, again, other = (draw_one(card).png for card in (_card(), _card(), _card("Another")))
     assert first == again != other
     assert _card().to_json() != _card(certainty="").to_json()

@@ -1,29 +1,23 @@
 """What heatmaps show and how their specifications are written."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 
 import pytest
 import vl_convert
 from bs4 import BeautifulSoup
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.charts.description import describe_difference, describe_grid
 from gridatlas.charts.draw import draw_difference, draw_values
-from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.marks import ABSENT, Segment
 from gridatlas.charts.plotting import labels_below, thinned
 from gridatlas.charts.vegalite import UNPRINTED, cell_size, specification
 from gridatlas.model.format import format_difference, format_value, value_with_unit
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
-from gridatlas.table.study_table import Grid
 
 PERCENT = (
     "format: 1\ntitle: T\n"
@@ -60,7 +54,7 @@ PERCENT = (
         ("1234567890123456789012345678.5", 1, "1234567890123456789012345678.5"),
     ],
 )
-def test_values_have_a_fixed_number_of_decimals(value: str, decimals: int, text: str) -> None:
+def test_values_have_a_fixed_number_of_decimals(value, decimals, text):
     assert format_value(Decimal(value), decimals) == text
 
 
@@ -81,11 +75,11 @@ def test_values_have_a_fixed_number_of_decimals(value: str, decimals: int, text:
         ("-1e30", 0, "−1" + "0" * 30),
     ],
 )
-def test_differences_have_a_sign_but_for_nothing(value: str, decimals: int, text: str) -> None:
+def test_differences_have_a_sign_but_for_nothing(value, decimals, text):
     assert format_difference(Decimal(value), decimals) == text
 
 
-def test_a_difference_of_percentages_is_in_points() -> None:
+def test_a_difference_of_percentages_is_in_points():
     assert value_with_unit("47.3", "%") == "47.3 %"
     assert value_with_unit("+2.6", "%", difference=True) == "+2.6 points"
     assert value_with_unit("3", "ms") == "3 ms"
@@ -96,12 +90,12 @@ def test_a_difference_of_percentages_is_in_points() -> None:
 # --- what is shown ------------------------------------------------------------------------------
 
 
-def _grid(make_study: MakeStudy, *rows: str, more: str = "") -> Grid:
+def _grid(make_study, *rows, more=""):
     study = make_study(PERCENT + more, table("rate,depth,value,state", *rows))
     return analyse(study).grid()
 
 
-def _difference(make_study: MakeStudy, *rows: str) -> Any:
+def _difference(make_study, *rows):
     study = make_study(
         PERCENT + "facets: [model]\nroles: {model: choice}\n",
         table("model,rate,depth,value,state", *rows),
@@ -110,7 +104,7 @@ def _difference(make_study: MakeStudy, *rows: str) -> Any:
     return difference
 
 
-def test_a_grid_is_drawn_from_the_top_left(make_study: MakeStudy) -> None:
+def test_a_grid_is_drawn_from_the_top_left(make_study):
     rows = ("1,500,10.5,", "2,500,30,", "1,1000,30.0,", "2,1000,,oom", "1,2000,5,disputed")
     grid = _grid(make_study, *rows, more="factors: {depth: {unit: tokens}}\n")
     heatmap = draw_values(grid)
@@ -130,14 +124,14 @@ def test_a_grid_is_drawn_from_the_top_left(make_study: MakeStudy) -> None:
     assert [mark.step for mark in heatmap.marks] == [0, 0, 50, 0, 11, 50]
 
 
-def test_a_y_axis_may_point_down(make_study: MakeStudy) -> None:
+def test_a_y_axis_may_point_down(make_study):
     grid = _grid(make_study, "1,1,1,", "1,2,2,", more="factors: {depth: {direction: down}}\n")
     heatmap = draw_values(grid)
     assert heatmap.y_labels == ("1", "2")
     assert [mark.text for mark in heatmap.marks] == ["1", "2"]
 
 
-def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
+def test_a_grid_is_described_in_words(make_study):
     rows = ("1,1,10.5,", "2,1,30,", "1,2,30.0,", "2,2,,oom")
     assert describe_grid(_grid(make_study, *rows)) == (
         "Pass@1: Pass@1 from 10.5 to 30.0 % over Rate and Depth. "
@@ -149,7 +143,7 @@ def test_a_grid_is_described_in_words(make_study: MakeStudy) -> None:
     ("better", "words"),
     [("higher", "Highest: 30 % at Rate 2,"), ("lower", "Lowest: 5 % at Rate 1,")],
 )
-def test_of_conditions_no_cell_is_the_best(make_study: MakeStudy, better: str, words: str) -> None:
+def test_of_conditions_no_cell_is_the_best(make_study, better, words):
     study = (
         PERCENT.replace("better: higher", f"better: {better}")
         + "roles: {rate: condition, depth: condition}\n"
@@ -160,7 +154,7 @@ def test_of_conditions_no_cell_is_the_best(make_study: MakeStudy, better: str, w
     assert not [mark.label for mark in draw_values(grid).marks if "best" in mark.label]
 
 
-def test_many_best_cells_are_counted(make_study: MakeStudy) -> None:
+def test_many_best_cells_are_counted(make_study):
     rows = [f"{x},1,7," for x in range(6)]
     assert describe_grid(_grid(make_study, *rows)) == (
         "Pass@1: Pass@1 from 7 to 7 % over Rate and Depth. Best: 7 % at Rate 0, Depth 1; "
@@ -168,13 +162,13 @@ def test_many_best_cells_are_counted(make_study: MakeStudy) -> None:
     )
 
 
-def test_a_grid_without_values_is_described_as_such(make_study: MakeStudy) -> None:
+def test_a_grid_without_values_is_described_as_such(make_study):
     grid = _grid(make_study, "1,1,,oom")
     assert describe_grid(grid) == "Pass@1: a heatmap without any value."
     assert draw_values(grid).ends == ("0", "1 better")
 
 
-def test_a_difference_is_drawn_about_nothing(make_study: MakeStudy) -> None:
+def test_a_difference_is_drawn_about_nothing(make_study):
     difference = _difference(
         make_study,
         *("a,1,1,50,", "a,2,1,40.5,", "a,1,2,7,", "a,2,2,,failed"),
@@ -196,7 +190,7 @@ def test_a_difference_is_drawn_about_nothing(make_study: MakeStudy) -> None:
     )
 
 
-def test_a_difference_without_common_cells_is_described_as_such(make_study: MakeStudy) -> None:
+def test_a_difference_without_common_cells_is_described_as_such(make_study):
     difference = _difference(make_study, "a,1,1,50,", "b,2,1,50,")
     assert describe_difference(difference) == "b − a: no cell has a value in both grids."
     assert draw_difference(difference).ends == ("−1", "+1")
@@ -206,7 +200,7 @@ def test_a_difference_without_common_cells_is_described_as_such(make_study: Make
 
 
 @pytest.mark.parametrize("direction", ["up", "down"])
-def test_an_outline_follows_an_l_shape(make_study: MakeStudy, direction: str) -> None:
+def test_an_outline_follows_an_l_shape(make_study, direction):
     more = (
         f"factors: {{depth: {{direction: {direction}}}}}\n"
         "regions:\n"
@@ -236,7 +230,7 @@ def test_an_outline_follows_an_l_shape(make_study: MakeStudy, direction: str) ->
     assert set(heatmap.region) == (down if direction == "down" else up)
 
 
-def test_an_outline_is_drawn_in_pixels_of_the_cells(make_study: MakeStudy) -> None:
+def test_an_outline_is_drawn_in_pixels_of_the_cells(make_study):
     more = "regions: [{label: all, boxes: [{rate: [1], depth: [1]}]}]\n"
     spec = specification(draw_values(_grid(make_study, "1,1,1,", "2,1,2,", "1,2,3,", more=more)))
     width, height = spec["width"] / 2, spec["height"] / 2
@@ -255,11 +249,11 @@ def test_an_outline_is_drawn_in_pixels_of_the_cells(make_study: MakeStudy) -> No
 ALL_STATES = ("1,1,10,", "2,1,20,disputed", "3,1,,missing", "4,1,,failed", "5,1,,oom")
 
 
-def _layers(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _layers(spec):
     return {layer["name"]: layer for layer in spec["layer"]}
 
 
-def test_each_state_without_a_value_is_told_apart(make_study: MakeStudy) -> None:
+def test_each_state_without_a_value_is_told_apart(make_study):
     layers = _layers(specification(draw_values(_grid(make_study, *ALL_STATES, "6,1,,disputed"))))
     scale = layers["absent"]["encoding"]["shape"]["scale"]
     assert scale["domain"] == [
@@ -276,7 +270,7 @@ def test_each_state_without_a_value_is_told_apart(make_study: MakeStudy) -> None
     ]  # fmt: skip
 
 
-def test_a_block_of_equal_states_has_its_word_once_where_it_fits(make_study: MakeStudy) -> None:
+def test_a_block_of_equal_states_has_its_word_once_where_it_fits(make_study):
     rows = [f"{x},{y}," + (",oom" if x > 2 and y > 1 else "1,") for x in range(6) for y in range(4)]
     words = _layers(specification(draw_values(_grid(make_study, *rows))))["words"]
     spec = specification(draw_values(_grid(make_study, *rows)))
@@ -289,7 +283,7 @@ def test_a_block_of_equal_states_has_its_word_once_where_it_fits(make_study: Mak
         assert len(row["text"]) * 6 <= spec["width"] / 20
 
 
-def test_layers_are_there_for_what_the_grid_has(make_study: MakeStudy) -> None:
+def test_layers_are_there_for_what_the_grid_has(make_study):
     legend = ["strip", "measure", "ends", "end"]
     plain = specification(draw_values(_grid(make_study, "1,1,,oom")))
     assert list(_layers(plain)) == ["cells", "absent", "words", *legend]
@@ -299,7 +293,7 @@ def test_layers_are_there_for_what_the_grid_has(make_study: MakeStudy) -> None:
     ]  # fmt: skip
 
 
-def test_a_large_grid_has_no_values_in_its_cells(make_study: MakeStudy) -> None:
+def test_a_large_grid_has_no_values_in_its_cells(make_study):
     small = [f"{x},{y},1," for x in range(24) for y in range(32)]
     assert "values" in _layers(specification(draw_values(_grid(make_study, *small))))
     for more in ("24,0,1,", "0,32,1,"):
@@ -323,9 +317,7 @@ def test_a_large_grid_has_no_values_in_its_cells(make_study: MakeStudy) -> None:
         (151, 50, [0, 50, 100, 150]),
     ],
 )
-def test_labels_are_thinned_but_for_the_first_and_the_last(
-    number: int, step: int, places: list[int]
-) -> None:
+def test_labels_are_thinned_but_for_the_first_and_the_last(number, step, places):
     found = thinned(number, step)
     assert found == places
     assert all(b - a >= step for a, b in pairwise(found)) or number <= 2
@@ -343,9 +335,7 @@ def test_labels_are_thinned_but_for_the_first_and_the_last(
         (["a" * 9, "b"], 12, [["a" * 9], ["b"]], 0),  # thinned
     ],
 )
-def test_labels_are_broken_before_they_are_turned(
-    labels: list[str], width: int, lines: list[list[str]], angle: int
-) -> None:
+def test_labels_are_broken_before_they_are_turned(labels, width, lines, angle):
     axis, _ = labels_below(labels, width)
     assert axis["labelAngle"] == angle
     assert not any(label in axis.get("labelExpr", "") for label in labels)
@@ -365,8 +355,8 @@ def test_labels_are_broken_before_they_are_turned(
     assert found == lines
 
 
-def test_cells_are_as_wide_as_their_labels_where_there_is_room(make_study: MakeStudy) -> None:
-    def width(*columns: str) -> int:
+def test_cells_are_as_wide_as_their_labels_where_there_is_room(make_study):
+    def width(*columns):
         grid = _grid(make_study, *(f"{x},1,1," for x in columns))
         return cell_size(replace(draw_values(grid), size="panel"))[0]
 
@@ -375,14 +365,14 @@ def test_cells_are_as_wide_as_their_labels_where_there_is_room(make_study: MakeS
     assert width(*(f"unbreakable{at}" for at in range(9))) == 30
 
 
-def _axes(make_study: MakeStudy, columns: Sequence[str], rows: int, more: str = "") -> Any:
+def _axes(make_study, columns, rows, more=""):
     lines = [f"{x},{y},1," for y in range(rows) for x in columns]
     spec = specification(draw_values(_grid(make_study, *lines, more=more)))
     x, y = (spec["encoding"][name]["axis"] for name in "xy")
     return x.get("values"), x["labelAngle"], y.get("values"), spec["width"], spec["height"]
 
 
-def test_axis_labels_do_not_overlap(make_study: MakeStudy) -> None:
+def test_axis_labels_do_not_overlap(make_study):
     numbers = [str(x) for x in range(99)]
     x, angle, y, width, height = _axes(make_study, numbers, 99)
     assert (x, angle) == (["0", "10", "20", "30", "40", "50", "60", "70", "80", "98"], 0)
@@ -400,15 +390,13 @@ def test_axis_labels_do_not_overlap(make_study: MakeStudy) -> None:
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(2, 200), (200, 2), (99, 99), (30, 40), (150, 60)])
-def test_a_grid_without_printed_values_fits_a_page(
-    make_study: MakeStudy, columns: int, rows: int
-) -> None:
+def test_a_grid_without_printed_values_fits_a_page(make_study, columns, rows):
     *_, width, height = _axes(make_study, [str(x) for x in range(columns)], rows)
     assert width <= UNPRINTED
     assert 56 <= height <= UNPRINTED
 
 
-def test_two_specifications_share_nothing(make_study: MakeStudy) -> None:
+def test_two_specifications_share_nothing(make_study):
     heatmap = draw_values(_grid(make_study, *ALL_STATES))
     first = specification(heatmap)
     before = json.dumps(first)
@@ -418,7 +406,7 @@ def test_two_specifications_share_nothing(make_study: MakeStudy) -> None:
     assert json.dumps(specification(heatmap)) == before == json.dumps(first)
 
 
-def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _walk(node, path=()):
     yield path, node
     if isinstance(node, dict):
         for key, value in node.items():
@@ -431,7 +419,7 @@ def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ..
 HOSTILE = "datum.value) + alert('x'); #{'</script><a href=\"https://evil.example/\">"
 
 
-def _hostile(make_study: MakeStudy) -> list[Heatmap]:
+def _hostile(make_study):
     quoted, longer = json.dumps(HOSTILE), json.dumps(HOSTILE + HOSTILE)
     study = make_study(
         "format: 1\n"
@@ -453,7 +441,7 @@ def _hostile(make_study: MakeStudy) -> list[Heatmap]:
     return [draw_values(results.grid(model="a")), draw_difference(difference)]
 
 
-def test_data_is_inline_and_names_no_address(make_study: MakeStudy) -> None:
+def test_data_is_inline_and_names_no_address(make_study):
     for heatmap in _hostile(make_study):
         spec = specification(heatmap)
         keys = {key for path, _ in _walk(spec) for key in path}
@@ -468,7 +456,7 @@ def test_data_is_inline_and_names_no_address(make_study: MakeStudy) -> None:
         assert set(data) == {("layer", "[]", "data"), ("data",)}
 
 
-def test_strings_of_data_are_never_expressions(make_study: MakeStudy) -> None:
+def test_strings_of_data_are_never_expressions(make_study):
     literal = {
         ("title", "text"),
         ("description",),
@@ -488,8 +476,8 @@ def test_strings_of_data_are_never_expressions(make_study: MakeStudy) -> None:
     assert found == literal
 
 
-def test_expressions_are_the_same_for_all_data(make_study: MakeStudy) -> None:
-    def expressions(heatmap: Heatmap) -> set[str]:
+def test_expressions_are_the_same_for_all_data(make_study):
+    def expressions(heatmap):
         return {
             node
             for path, node in _walk(specification(heatmap))

@@ -1,7 +1,5 @@
 """Numbers can be read on each colour, light and dark, faded or not; colours tell values apart."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise, product
 
@@ -15,8 +13,6 @@ from gridatlas.charts.palette import (
     SERIES,
     STEPS,
     ColourScale,
-    Palette,
-    Scheme,
     centred_scale,
     colours,
     faded,
@@ -26,12 +22,12 @@ from gridatlas.charts.palette import (
     values_scale,
 )
 
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+SCHEMES = ("light", "dark")
 WRITTEN = {drawn: dict(zip(SCHEMES, seen, strict=True)) for seen, drawn in INKS.items()}
 
 
-def _contrast(first: str, other: str) -> float:
-    def whole(colour: str) -> str:
+def _contrast(first, other):
+    def whole(colour):
         return colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:])
 
     low, high = sorted(luminance(whole(colour)) for colour in (first, other))
@@ -41,7 +37,7 @@ def _contrast(first: str, other: str) -> float:
 @pytest.mark.parametrize(
     ("palette", "scheme", "fades"), [*product(PALETTES, SCHEMES, (False, True))]
 )
-def test_numbers_stand_out_on_every_colour(palette: Palette, scheme: Scheme, fades: bool) -> None:
+def test_numbers_stand_out_on_every_colour(palette, scheme, fades):
     for step, fill in enumerate(colours(palette, scheme)):
         seen = faded(fill, scheme) if fades else fill
         text = WRITTEN[ink(palette, step, is_faded=fades)][scheme]
@@ -49,17 +45,17 @@ def test_numbers_stand_out_on_every_colour(palette: Palette, scheme: Scheme, fad
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_outlines_and_tabs_stand_out_on_the_page(scheme: Scheme) -> None:
+def test_outlines_and_tabs_stand_out_on_the_page(scheme):
     assert _contrast(INK[scheme], PAGE[scheme]) >= 7
 
 
-def test_no_colour_means_two_things() -> None:
+def test_no_colour_means_two_things():
     every = [fill for palette in PALETTES for fill in colours(palette)]
     assert len({*every}) == len(every) == 2 * STEPS
     assert not {*every} & {INK["light"], *INKS.values()}
 
 
-def test_a_dark_page_has_another_colour_for_each() -> None:
+def test_a_dark_page_has_another_colour_for_each():
     rules = stylesheet()
     for palette in PALETTES:
         for light, dark in zip(colours(palette), colours(palette, "dark"), strict=True):
@@ -72,7 +68,7 @@ def test_a_dark_page_has_another_colour_for_each() -> None:
     assert ".ga-embed :is(.ga-figure" in frames
 
 
-def test_contrast_is_computed_as_by_wcag() -> None:
+def test_contrast_is_computed_as_by_wcag():
     assert _contrast("#000", "#fff") == pytest.approx(21)
     assert _contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
 
@@ -81,7 +77,7 @@ def test_contrast_is_computed_as_by_wcag() -> None:
 
 
 @pytest.mark.parametrize("falls", [False, True])
-def test_values_apart_by_2_percent_of_the_scale_have_other_colours(falls: bool) -> None:
+def test_values_apart_by_2_percent_of_the_scale_have_other_colours(falls):
     scale = ColourScale("values", 0, 100, falls)
     for value in range(0, 977):
         first, second = (scale.step(at / 10) for at in (value, value + 21))
@@ -93,7 +89,7 @@ def test_values_apart_by_2_percent_of_the_scale_have_other_colours(falls: bool) 
     ("reach", "end"),
     [(0, 1), (6.97, 7), (7, 7), (7.1, 10), (0.034, 0.05), (12, 20), (95, 100), (0.3, 0.3)],
 )
-def test_ends_of_differences_read_well(reach: float, end: float) -> None:
+def test_ends_of_differences_read_well(reach, end):
     scale = centred_scale(reach)
     assert (scale.low, scale.high) == (-end, end)
     assert scale.step(0) == STEPS // 2
@@ -113,14 +109,12 @@ def test_ends_of_differences_read_well(reach: float, end: float) -> None:
         ([2.8, 2.9, 3, 3, 3.1, 3.2, 3.3, 3.4, 9, 99], {}, (0, 100)),
     ],
 )
-def test_ends_of_values_are_round(
-    values: list[float], options: dict[str, object], ends: tuple[float, float]
-) -> None:
+def test_ends_of_values_are_round(values, options, ends):
     scale = values_scale(values, **options)  # type: ignore[arg-type]
     assert (scale.low, scale.high) == pytest.approx(ends)
 
 
-def test_equal_ratios_are_equal_steps_on_a_log_scale() -> None:
+def test_equal_ratios_are_equal_steps_on_a_log_scale():
     scale = values_scale([2.1, 377], log=True, falls=True)
     steps = [scale.step(value) for value in (4, 12, 36, 108)]
     gaps = {first - second for first, second in pairwise(steps)}

@@ -1,9 +1,6 @@
 """Panels whose marks we write: what Vega draws of each, to the letter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any, Literal
 
 import pytest
 import vl_convert
@@ -17,7 +14,7 @@ from gridatlas.charts.panel_svg import panel_svg
 from gridatlas.charts.vegalite import drawable, specification
 
 
-def _panel(columns: int, rows: int, **more: Any) -> Heatmap:
+def _panel(columns, rows, **more):
     """A panel with a colour of its own in each cell, as far as there are some."""
     x, y = (tuple(f"{prefix}{at}" for at in range(n)) for prefix, n in (("", columns), ("r", rows)))
     marks = tuple(
@@ -27,7 +24,7 @@ def _panel(columns: int, rows: int, **more: Any) -> Heatmap:
         )
         for at, (row, column) in enumerate((row, c) for row in range(rows) for c in range(columns))
     )  # fmt: skip
-    given: dict[str, Any] = {
+    given = {
         "title": "T",
         "description": "D",
         "measure": "Accuracy",
@@ -43,12 +40,12 @@ def _panel(columns: int, rows: int, **more: Any) -> Heatmap:
     return Heatmap(**given | more)
 
 
-def _vega(panel: Heatmap) -> str:
-    svg: str = vl_convert.vegalite_to_svg(specification(panel), allowed_base_urls=[])
+def _vega(panel):
+    svg = vl_convert.vegalite_to_svg(specification(panel), allowed_base_urls=[])
     return svg
 
 
-def _as_vega_draws_it(panel: Heatmap) -> bool:
+def _as_vega_draws_it(panel):
     """Whether a drawing is Vega's, also once its kind is known."""
     panel, whole = drawable(panel), None
     for _ in range(2):
@@ -56,7 +53,7 @@ def _as_vega_draws_it(panel: Heatmap) -> bool:
     return whole == _vega(panel)
 
 
-def _with(panel: Heatmap, at: int, **more: Any) -> Heatmap:
+def _with(panel, at, **more):
     marks = list(panel.marks)
     marks[at] = replace(marks[at], **more)
     return replace(panel, marks=tuple(marks))
@@ -105,7 +102,7 @@ MEANS = {"x_means": ("+1.0", "−0.5", "–", "0.0"), "y_means": ("1.0", "2.0", 
         ),
     ],
 )
-def test_a_panel_is_drawn_as_by_vega(panel: Heatmap) -> None:
+def test_a_panel_is_drawn_as_by_vega(panel):
     assert _as_vega_draws_it(panel)
 
 
@@ -113,9 +110,9 @@ LABELS = st.text("ab<&\"'> \u00e9\u4e2d\U0001f600", min_size=1, max_size=24).map
 
 
 @st.composite
-def panels(given: st.DrawFn) -> Heatmap:
+def panels(given):
     columns, rows = given(st.integers(1, 12)), given(st.integers(1, 9))
-    size: Literal["panel", "thumbnail"] = given(st.sampled_from(["panel", "thumbnail"]))
+    size = given(st.sampled_from(["panel", "thumbnail"]))
     panel = _panel(columns, rows, size=size)
     labels = given(st.lists(LABELS.filter(bool), min_size=columns, max_size=columns, unique=True))
     names = dict(zip(panel.x_labels, labels, strict=True))
@@ -141,14 +138,14 @@ def panels(given: st.DrawFn) -> Heatmap:
 
 @settings(max_examples=60, deadline=None)
 @given(panels())
-def test_every_panel_is_drawn_as_by_vega(panel: Heatmap) -> None:
+def test_every_panel_is_drawn_as_by_vega(panel):
     assert _as_vega_draws_it(panel)
 
 
-def test_vega_draws_a_kind_of_panels_once() -> None:
-    drawn: list[Heatmap] = []
+def test_vega_draws_a_kind_of_panels_once():
+    drawn = []
 
-    def draw(panel: Heatmap) -> str:
+    def draw(panel):
         drawn.append(panel)
         return _vega(panel)
 

@@ -1,12 +1,9 @@
 """Dot plots, profiles and forest plots: what is drawn of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import Any
 
 import pytest
 import vl_convert
@@ -22,7 +19,7 @@ from gridatlas.charts.plotting import ACCENT, REST, padded, series_looks, shorte
 from gridatlas.charts.render import draw_one
 
 
-def dot_plot(number: int = 3, *, intervals: bool = True, ties: int = 1) -> DotPlot:
+def dot_plot(number=3, *, intervals=True, ties=1):
     rows = []
     for place in range(number):
         value = 60.0 - max(0, place - ties + 1)
@@ -42,7 +39,7 @@ def dot_plot(number: int = 3, *, intervals: bool = True, ties: int = 1) -> DotPl
     return DotPlot("T", "D", "Accuracy (%)", "Rate", "one", (), 0, "", "", "higher", 1, tuple(rows))
 
 
-def profile(*ends: float, levels: int = 3, named: bool = True) -> Profile:
+def profile(*ends, levels=3, named=True):
     lines = [
         ProfileLine(f"Line {at}" if named else "", 50.0, (*[50.0] * (levels - 1), 50.0 + end))
         for at, end in enumerate(ends)
@@ -54,7 +51,7 @@ def profile(*ends: float, levels: int = 3, named: bool = True) -> Profile:
     )  # fmt: skip
 
 
-def forest(*rows: tuple[str, float | None]) -> Forest:
+def forest(*rows):
     drawn = [
         ForestRow(
             name, 1.0, None if low is None else (low, low + 2), "in these runs", "text",
@@ -65,14 +62,14 @@ def forest(*rows: tuple[str, float | None]) -> Forest:
     return Forest("T", "D", "a − b", "Test", "a", "b", "higher", 1, tuple(drawn))
 
 
-def layers(spec: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def layers(spec):
     return {layer["name"]: layer["data"]["values"] for layer in spec["layer"]}
 
 
 # --- dots ---------------------------------------------------------------------------------------
 
 
-def test_a_dot_plot_ranks_and_marks_the_best() -> None:
+def test_a_dot_plot_ranks_and_marks_the_best():
     drawn = layers(dots_specification(dot_plot()))
     assert [dot["value"] for dot in drawn["dots"]] == [60, 59, 58]
     assert [dot["colour"] for dot in drawn["dots"]] == [ACCENT, "currentColor", "currentColor"]
@@ -89,18 +86,18 @@ def test_a_dot_plot_ranks_and_marks_the_best() -> None:
         (dot_plot(5, ties=2), {"band"}),
     ],
 )
-def test_what_is_unknown_is_not_drawn(plot: DotPlot, absent: set[str]) -> None:
+def test_what_is_unknown_is_not_drawn(plot, absent):
     assert {"band", "intervals"} - layers(dots_specification(plot)).keys() == absent
 
 
-def test_of_many_settings_the_best_are_drawn_and_the_data_have_all() -> None:
+def test_of_many_settings_the_best_are_drawn_and_the_data_have_all():
     plot = dot_plot(50)
     assert len(layers(dots_specification(plot))["rows"]) == SHOWN == len(plot.table())
     assert [record["setting"] for record in plot.records()][-1] == "Setting 49"
     assert [record["rank"] for record in dot_plot(4, ties=2).records()] == [1, 1, 3, 4]
 
 
-def test_a_drawing_depends_on_what_is_drawn() -> None:
+def test_a_drawing_depends_on_what_is_drawn():
     assert dot_plot(30).to_json() == dot_plot(50).to_json()
     assert dot_plot(3).to_json() != dot_plot(4).to_json()
 
@@ -115,20 +112,15 @@ def test_a_drawing_depends_on_what_is_drawn() -> None:
         (("", "x"), ["", "x"]),
     ],
 )
-def test_of_a_long_label_some_of_each_level_is_seen(
-    parts: tuple[str, ...], seen: list[str]
-) -> None:
+def test_of_a_long_label_some_of_each_level_is_seen(parts, seen):
     assert shortened(parts, " × ") == seen
 
 
 # --- profiles -----------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12),
-    st.floats(0.5, 20),
-)
-def test_labels_are_spread_out_in_their_order(places: list[float], gap: float) -> None:
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12), st.floats(0.5, 20))
+def test_labels_are_spread_out_in_their_order(places, gap):
     low, high = min(places), max(places) + gap * len(places)
     spread = spread_out(places, gap, (low, high))
     ranked = sorted(range(len(places)), key=lambda at: (places[at], at))
@@ -137,13 +129,13 @@ def test_labels_are_spread_out_in_their_order(places: list[float], gap: float) -
     assert max(spread) <= high + 1e-6
 
 
-def test_labels_that_have_room_stay() -> None:
+def test_labels_that_have_room_stay():
     assert spread_out([30, 10, 20], 5, (0, 100)) == [30, 10, 20]
     assert spread_out([10, 10], 4, (0, 100)) == [8, 12]
     assert spread_out([99, 99], 4, (0, 100)) == [96, 100]
 
 
-def test_lines_are_told_apart_by_symbol_too() -> None:
+def test_lines_are_told_apart_by_symbol_too():
     drawn = layers(profile_specification(profile(1, 1, 1.1, 2)))
     assert len({(point["shape"], point["colour"]) for point in drawn["points"]}) == 4
     tops = sorted(name["top"] for name in drawn["names"])
@@ -153,7 +145,7 @@ def test_lines_are_told_apart_by_symbol_too() -> None:
         assert len({str(look[of]) for look in looks}) == 4
 
 
-def test_of_more_than_four_lines_those_that_an_answer_names_are_in_colour() -> None:
+def test_of_more_than_four_lines_those_that_an_answer_names_are_in_colour():
     names = ["a", "b", "c", "d", "e"]
     assert [look["colour"] for look in series_looks(names)] == [REST] * 5
     looks = series_looks(names, ("b", "e"))
@@ -164,13 +156,13 @@ def test_of_more_than_four_lines_those_that_an_answer_names_are_in_colour() -> N
     assert {name["colour"] for name in drawn["names"]} == {"currentColor"}
 
 
-def test_a_line_alone_has_no_name() -> None:
+def test_a_line_alone_has_no_name():
     drawn = layers(profile_specification(profile(1, named=False)))
     assert "names" not in drawn
     assert "leaders" not in drawn
 
 
-def test_a_level_that_takes_no_part_is_a_gap() -> None:
+def test_a_level_that_takes_no_part_is_a_gap():
     line = ProfileLine("", 50.0, (49.0, None, 51.0))
     some = Profile(
         "T", "D", "x", "Rate", "rate", "y", "Accuracy", "one", ("1", "2", "3"), (line,), None, "",
@@ -187,7 +179,7 @@ LONG = "A name that is far too long for the left edge of any plot 🦜 <b>&"
 # --- forests ------------------------------------------------------------------------------------
 
 
-def test_nothing_is_drawn_where_it_cannot_be_tested() -> None:
+def test_nothing_is_drawn_where_it_cannot_be_tested():
     drawn = layers(forest_specification(forest(("A", 1.0), ("B", None), ("C", -1.0))))
     assert [row["row"] for row in drawn["points"]] == [0, 2]
     assert [row["row"] for row in drawn["intervals"]] == [0, 2]
@@ -198,7 +190,7 @@ def test_nothing_is_drawn_where_it_cannot_be_tested() -> None:
 
 @pytest.mark.parametrize("text", ["+1.0 (+1.0 to +3.0)", "+12.34 (−41.50 to +66.20)"])
 @pytest.mark.parametrize("name", ["A", "Sampled at 0.6", LONG])
-def test_a_forest_is_narrow_enough_to_be_read_on_a_phone(name: str, text: str) -> None:
+def test_a_forest_is_narrow_enough_to_be_read_on_a_phone(name, text):
     """In the 358 pixels that a page has there, letters of 12 pixels have 9 at least."""
     plot = forest((name, 1.0))
     drawing = draw_one(replace(plot, rows=(replace(plot.rows[0], text=text),)))
@@ -207,7 +199,7 @@ def test_a_forest_is_narrow_enough_to_be_read_on_a_phone(name: str, text: str) -
     assert forest_specification(plot)["width"] >= 110
 
 
-def test_a_difference_has_a_sign_but_for_nothing() -> None:
+def test_a_difference_has_a_sign_but_for_nothing():
     plot = forest(("A", 1.0))
     assert [plot.signed(value) for value in (1.25, -0.04, -3, 0)] == ["+1.3", "0.0", "−3.0", "0.0"]
 
@@ -226,7 +218,7 @@ def test_a_difference_has_a_sign_but_for_nothing() -> None:
         forest((LONG, 1.0)),
     ],
 )
-def test_a_plot_is_drawn_with_everything_that_it_shows(plot: DotPlot | Profile | Forest) -> None:
+def test_a_plot_is_drawn_with_everything_that_it_shows(plot):
     drawing = draw_one(plot)  # It counts rows and points.
     assert json.loads(drawing.spec)["description"] == "D"
     assert drawing.png.startswith(b"\x89PNG")
@@ -237,14 +229,14 @@ def test_a_plot_is_drawn_with_everything_that_it_shows(plot: DotPlot | Profile |
     assert drawing.svg == draw_one(plot).svg
 
 
-def test_a_png_lacks_nothing_that_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_png_lacks_nothing_that_is_seen(monkeypatch):
     monkeypatch.setattr(render, "_INVISIBLE", re.compile("(?!)"))
     whole = draw_one(dot_plot())
     monkeypatch.undo()
-    drawn: list[str] = []
+    drawn = []
     to_png = vl_convert.svg_to_png
 
-    def watched(svg: str, **options: Any) -> bytes:
+    def watched(svg, **options):
         drawn.append(svg)
         return to_png(svg, **options)
 
@@ -255,7 +247,7 @@ def test_a_png_lacks_nothing_that_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
     assert drawing == whole
 
 
-def _luminance(colour: str) -> float:
+def _luminance(colour):
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -272,12 +264,12 @@ DARK = "#1e2129"
         *((colour, DARK) for colour in SERIES["dark"]),
     ],
 )
-def test_colours_stand_out_in_light_and_dark(colour: str, ground: str) -> None:
+def test_colours_stand_out_in_light_and_dark(colour, ground):
     assert re.fullmatch("#[0-9a-f]{6}", colour)
     lighter, darker = sorted([_luminance(colour), _luminance(ground)], reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 3
 
 
-def test_an_axis_has_room_at_both_ends() -> None:
+def test_an_axis_has_room_at_both_ends():
     assert padded([0, 10], 0.1) == (-1, 11)
     assert padded([5, 5]) == (4.5, 5.5)

@@ -1,7 +1,5 @@
 """Drawing with vl-convert, and the cache of what was drawn."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle
@@ -17,7 +15,6 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
-from typing import Any, Literal, NoReturn
 
 import pytest
 import vl_convert
@@ -30,13 +27,13 @@ from gridatlas.charts.kinds.heatmap import Heatmap
 from gridatlas.charts.marks import CellMark, Segment
 from gridatlas.charts.palette import ColourScale
 from gridatlas.charts.pool import RenderPool, draw
-from gridatlas.charts.render import Drawable, Drawing, DrawingError, draw_one, recompress_png
+from gridatlas.charts.render import Drawing, DrawingError, draw_one, recompress_png
 from gridatlas.files.cache import FILE
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def _picture(title: str = "One", *values: float | None, **more: Any) -> Heatmap:
+def _picture(title="One", *values, **more):
     """One row of cells; None is a cell that is missing."""
     values = values or (1.0, 2.0, None)
     labels = tuple(map(str, range(len(values))))
@@ -63,11 +60,11 @@ def _picture(title: str = "One", *values: float | None, **more: Any) -> Heatmap:
 ONE, TWO = _picture("One"), _picture("Two", 1.0, 1.5)
 
 
-def _refuse(picture: Heatmap) -> NoReturn:
+def _refuse(picture):
     raise AssertionError(f"{picture.title} is drawn again")
 
 
-def _execute(folder: Path, statement: str) -> list[tuple[object, ...]]:
+def _execute(folder, statement):
     """The rows that a statement gives in the database of a cache."""
     with sqlite3.connect(folder / FILE) as connection:
         rows = connection.execute(statement).fetchall()
@@ -75,14 +72,14 @@ def _execute(folder: Path, statement: str) -> list[tuple[object, ...]]:
     return rows
 
 
-def _entries(folder: Path) -> int:
+def _entries(folder):
     return len(_execute(folder, "SELECT key FROM entries"))
 
 
 # --- the libraries, for a browser ---------------------------------------------------------------
 
 
-def test_the_bundle_is_that_of_the_versions_that_draw_the_pictures(tmp_path: Path) -> None:
+def test_the_bundle_is_that_of_the_versions_that_draw_the_pictures(tmp_path):
     made = render.bundle(tmp_path)
     head, _, script = made.script.decode().partition("\n")
     assert made.name == f"vega-{vl_convert.get_vega_version()}.js"
@@ -92,7 +89,7 @@ def test_the_bundle_is_that_of_the_versions_that_draw_the_pictures(tmp_path: Pat
     assert not re.search(r"window\.vega\w*\s*=[^=]", script)
 
 
-def test_the_package_has_the_bundle_that_its_vl_convert_makes(tmp_path: Path) -> None:
+def test_the_package_has_the_bundle_that_its_vl_convert_makes(tmp_path):
     """Of the version in the lock, which is that of the tests: `make vega` writes it."""
     shipped = render.shipped_bundle(version("vl-convert-python"))
     assert render.bundle(tmp_path).script == shipped.read_bytes() == render.make_bundle()
@@ -100,15 +97,13 @@ def test_the_package_has_the_bundle_that_its_vl_convert_makes(tmp_path: Path) ->
     assert not (tmp_path / FILE).exists()
 
 
-def test_bundles_of_other_versions_are_made_once_and_then_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bundles_of_other_versions_are_made_once_and_then_read(tmp_path, monkeypatch):
     monkeypatch.setattr(render, "version", lambda name: "98")
     made = render.bundle(tmp_path)
     assert made == render.bundle(tmp_path)
     assert _entries(tmp_path) == 1
 
-    def refuse() -> NoReturn:
+    def refuse():
         raise AssertionError("made again")
 
     with monkeypatch.context() as patched:
@@ -124,7 +119,7 @@ def test_bundles_of_other_versions_are_made_once_and_then_read(
 # --- a drawing ----------------------------------------------------------------------------------
 
 
-def test_a_drawing_is_named_for_a_screen_reader() -> None:
+def test_a_drawing_is_named_for_a_screen_reader():
     picture = replace(ONE, description='<"One"> & more')
     root = ET.fromstring(draw_one(picture).svg)
     assert (root.get("role"), root.get("aria-label")) == ("group", '<"One"> & more')
@@ -132,7 +127,7 @@ def test_a_drawing_is_named_for_a_screen_reader() -> None:
     assert cells == ["cell 0", "cell 1", "cell 2"]
 
 
-def test_a_png_is_twice_the_size_of_its_svg() -> None:
+def test_a_png_is_twice_the_size_of_its_svg():
     drawing = draw_one(ONE)
     root = ET.fromstring(drawing.svg)
     assert drawing.png.startswith(b"\x89PNG\r\n\x1a\n")
@@ -141,13 +136,13 @@ def test_a_png_is_twice_the_size_of_its_svg() -> None:
 
 
 @pytest.mark.parametrize("size", ["large", "panel", "thumbnail"])
-def test_one_of_several_heatmaps_has_no_png(size: Literal["large", "panel", "thumbnail"]) -> None:
+def test_one_of_several_heatmaps_has_no_png(size):
     drawing = draw_one(replace(ONE, size=size))
     assert drawing.svg
     assert drawing.png == b""
 
 
-def test_a_png_has_the_same_pixels_in_fewer_bytes() -> None:
+def test_a_png_has_the_same_pixels_in_fewer_bytes():
     png = vl_convert.svg_to_png(draw_one(ONE).svg, scale=2)
     small = recompress_png(png)
     assert len(small) < 0.6 * len(png)
@@ -158,7 +153,7 @@ def test_a_png_has_the_same_pixels_in_fewer_bytes() -> None:
         recompress_png(b"GIF89a")
 
 
-def test_the_fonts_of_vl_convert_come_first() -> None:
+def test_the_fonts_of_vl_convert_come_first():
     # In a process of its own: fonts are looked for once.
     script = (
         "import os, sys\n"
@@ -169,7 +164,7 @@ def test_the_fonts_of_vl_convert_come_first() -> None:
     )
     svg = draw_one(ONE).svg
 
-    def png(fonts: str) -> bytes:
+    def png(fonts):
         return subprocess.run(
             [sys.executable, "-c", script, svg, fonts],
             env={**os.environ, "FONTCONFIG_FILE": fonts},
@@ -181,12 +176,12 @@ def test_the_fonts_of_vl_convert_come_first() -> None:
     assert png("/etc/fonts/fonts.conf") == png("/nonexistent")
 
 
-def test_two_threads_load_the_fonts_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_threads_load_the_fonts_one_after_the_other(monkeypatch):
     # Each would take away the other's file of fonts, or leave it to all that comes later.
     both, together = Barrier(2), []
 
     class Fonts:
-        def expanduser(self) -> Path:
+        def expanduser(self):
             with suppress(BrokenBarrierError):
                 both.wait(0.2)
                 together.append(self)
@@ -200,7 +195,7 @@ def test_two_threads_load_the_fonts_one_after_the_other(monkeypatch: pytest.Monk
     assert not together
 
 
-def test_a_drawing_needs_no_altair() -> None:
+def test_a_drawing_needs_no_altair():
     """It takes half a second to start, and what it wrote comes with the package."""
     script = (
         "import pickle, sys\n"
@@ -208,7 +203,7 @@ def test_a_drawing_needs_no_altair() -> None:
         "for picture in pickle.load(sys.stdin.buffer): assert draw_one(picture).svg\n"
         "print(sorted({'altair', 'pandas', 'vl_convert'} & set(sys.modules)))\n"
     )
-    drawn: list[Drawable] = [ONE, replace(ONE, size="panel"), dot_plot(), profile(1, -1)]
+    drawn = [ONE, replace(ONE, size="panel"), dot_plot(), profile(1, -1)]
     drawn += [forest(("A", 1.0))]
     done = subprocess.run(
         [sys.executable, "-c", script], input=pickle.dumps(drawn), capture_output=True, check=True
@@ -216,7 +211,7 @@ def test_a_drawing_needs_no_altair() -> None:
     assert done.stdout == b"['vl_convert']\n"
 
 
-def test_a_drawing_needs_nothing_from_elsewhere() -> None:
+def test_a_drawing_needs_nothing_from_elsewhere():
     svg = draw_one(ONE).svg
     root = ET.fromstring(svg)
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
@@ -227,7 +222,7 @@ def test_a_drawing_needs_nothing_from_elsewhere() -> None:
     assert "://" not in svg.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_a_label_is_text_whatever_it_says() -> None:
+def test_a_label_is_text_whatever_it_says():
     label = "</text><script>alert('1')</script>&amp;"
     picture = replace(
         _picture(label, 1.0),
@@ -242,11 +237,11 @@ def test_a_label_is_text_whatever_it_says() -> None:
 
 
 @pytest.mark.parametrize("label", ["clipper", "clip1", "gradient_0", "currentColor"])
-def test_a_label_stays_as_it_is(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for_png: list[str] = []
+def test_a_label_stays_as_it_is(label, monkeypatch):
+    for_png = []
     to_png = vl_convert.svg_to_png
 
-    def watched(svg: str, **options: Any) -> bytes:
+    def watched(svg, **options):
         for_png.append(svg)
         return to_png(svg, **options)
 
@@ -258,16 +253,16 @@ def test_a_label_stays_as_it_is(label: str, monkeypatch: pytest.MonkeyPatch) -> 
         assert root.get("aria-label") == f"About {label}."
 
 
-def test_a_label_is_not_counted_for_a_cell() -> None:
+def test_a_label_is_not_counted_for_a_cell():
     label = 'aria-roledescription="rect mark"'
     assert label in draw_one(replace(ONE, x_title=label)).svg
 
 
 @pytest.mark.parametrize("lost", ["rect mark", "point"])
-def test_a_lost_cell_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_cell_is_an_error(lost, monkeypatch):
     to_svg = vl_convert.vegalite_to_svg
 
-    def losing(*arguments: Any, **options: Any) -> str:
+    def losing(*arguments, **options):
         svg = to_svg(*arguments, **options)
         return svg.replace(f'aria-roledescription="{lost}"', "", 1)
 
@@ -283,8 +278,8 @@ def test_a_lost_cell_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch) -> 
 # --- the same drawing, whatever was drawn before ------------------------------------------------
 
 
-def test_ids_are_made_of_content() -> None:
-    def ids(drawing: Drawing) -> set[str]:
+def test_ids_are_made_of_content():
+    def ids(drawing):
         return set(re.findall(r'\bid="([^"]+)"', drawing.svg))
 
     for picture in (ONE, TWO, dot_plot(), profile(1, -1)):
@@ -293,7 +288,7 @@ def test_ids_are_made_of_content() -> None:
         assert set(re.findall(r"url\(#([^)]+)\)", drawing.svg)) == ids(drawing)
 
 
-def test_the_order_of_drawing_changes_no_byte() -> None:
+def test_the_order_of_drawing_changes_no_byte():
     first = draw([ONE, TWO])
     second = draw([TWO, ONE])
     assert list(first) == [ONE, TWO]
@@ -301,14 +296,16 @@ def test_the_order_of_drawing_changes_no_byte() -> None:
     assert first == second
 
 
-def test_other_processes_draw_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_draw_the_same(tmp_path, monkeypatch, caplog):
     alone = draw([ONE, TWO])
     monkeypatch.setattr(pool, "POOL_FROM", 2)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(pool, "draw_one", _refuse)  # Theirs is another.
-    assert draw([ONE, TWO]) == alone
+    (tmp_path / "file").write_text("a file where the folder should be")
+    assert draw([ONE, TWO], tmp_path / "file") == alone
+    assert len(caplog.records) == 1
     monkeypatch.setattr(pool, "PROCESSES", 1)
-    progress: list[tuple[int, int]] = []
+    progress = []
     assert draw([ONE, TWO], tmp_path, lambda done, of: progress.append((done, of))) == alone
     assert progress == [(1, 2), (2, 2)]
 
@@ -333,7 +330,7 @@ print(Path(__file__).name, __spec__)
 
 
 @pytest.mark.parametrize("command", [["script.py"], ["-m", "script"]])
-def test_a_script_that_builds_needs_no_guard(tmp_path: Path, command: list[str]) -> None:
+def test_a_script_that_builds_needs_no_guard(tmp_path, command):
     study = "format: 1\ntitle: Tiny\nmetric: {name: A}\nx: rate\ny: size\nfacets: [model]\n"
     write_study(tmp_path / "data/tiny", study, "rate,size,model,value\n1,1,a,1\n1,1,b,2\n")
     (tmp_path / "script.py").write_text(UNGUARDED)
@@ -349,7 +346,7 @@ def test_a_script_that_builds_needs_no_guard(tmp_path: Path, command: list[str])
     assert after.startswith(f"script.py {spec}")
 
 
-def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_asked_for_while_others_are_drawn(monkeypatch):
     monkeypatch.setattr(pool, "POOL_FROM", 2)
     monkeypatch.setattr(pool, "PROCESSES", 1)  # Each costs two seconds to start.
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
@@ -367,8 +364,8 @@ def test_what_is_asked_for_while_others_are_drawn(monkeypatch: pytest.MonkeyPatc
 # --- the cache ----------------------------------------------------------------------------------
 
 
-def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    progress: list[tuple[int, int]] = []
+def test_a_picture_is_drawn_once(tmp_path, monkeypatch):
+    progress = []
     first = draw([ONE, TWO, ONE], tmp_path, lambda done, of: progress.append((done, of)))
     assert progress == [(1, 2), (2, 2)]
     assert _entries(tmp_path) == 2
@@ -389,9 +386,7 @@ def test_a_picture_is_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         {"marks": (replace(ONE.marks[0], best=True), *ONE.marks[1:])},
     ],
 )
-def test_another_picture_is_drawn_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any]
-) -> None:
+def test_another_picture_is_drawn_anew(tmp_path, monkeypatch, changed):
     drawing = Drawing("<svg/>", b"png", "{}")
     monkeypatch.setattr(pool, "draw_one", lambda picture: drawing)
     draw([ONE], tmp_path)
@@ -401,9 +396,7 @@ def test_another_picture_is_drawn_anew(
         draw([replace(ONE, **changed)], tmp_path)
 
 
-def test_another_version_of_a_library_draws_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_of_a_library_draws_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(pool, "draw_one", lambda picture: Drawing("<svg/>", b"png", "{}"))
     draw([ONE], tmp_path)
     monkeypatch.setattr(pool, "draw_one", _refuse)
@@ -417,12 +410,10 @@ def test_another_version_of_a_library_draws_anew(
 
 
 @pytest.mark.parametrize("part", ["svg", "png", "spec"])
-def test_a_damaged_drawing_is_drawn_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
-) -> None:
-    drawn: list[str] = []
+def test_a_damaged_drawing_is_drawn_again(tmp_path, monkeypatch, part):
+    drawn = []
 
-    def drawing(picture: Heatmap) -> Drawing:
+    def drawing(picture):
         drawn.append(picture.title)
         return Drawing(f"<svg>{picture.title}</svg>", b"\x89PNG\n\n\x00", "{}\n")
 
@@ -435,16 +426,7 @@ def test_a_damaged_drawing_is_drawn_again(
     assert drawn == ["One", "One"]
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_cache_that_cannot_be_written_draws_all_the_same(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    processes: int,
-) -> None:
-    monkeypatch.setattr(pool, "POOL_FROM", processes)
-    monkeypatch.setattr(pool, "PROCESSES", 1)
-    monkeypatch.setattr(os, "cpu_count", lambda: processes)
+def test_a_cache_that_cannot_be_written_draws_all_the_same(tmp_path, caplog):
     alone = draw([ONE, TWO])
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert draw([ONE, TWO], tmp_path / "cache") == alone

@@ -1,20 +1,17 @@
 """Layers in the package: what Altair makes, and as the code that puts data into them expects."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import Any
 
 import vl_convert
 
 from gridatlas.charts.plotting import FILE, chart_of
 from layers import written
 
-CHARTS: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+CHARTS = json.loads(FILE.read_text("utf-8"))
 
 
-def test_the_package_has_what_altair_makes() -> None:
+def test_the_package_has_what_altair_makes():
     """`make vega` writes it. Each version of Altair names another version of the schema."""
     shipped, made = (_VERSION.sub("", text) for text in (FILE.read_text("utf-8"), written()))
     assert shipped == made
@@ -24,20 +21,20 @@ def test_the_package_has_what_altair_makes() -> None:
 _VERSION = re.compile(r"(?<=/vega-lite/)v[\d.]+\d(?=\.json)")
 
 
-def test_charts_are_of_the_version_that_draws_them() -> None:
+def test_charts_are_of_the_version_that_draws_them():
     """A browser draws them, too, with the Vega-Lite that vl-convert brings."""
     names = {chart["chart"]["$schema"] for chart in CHARTS.values()}
     [version] = {re.findall(r"/vega-lite/v(\d+)\.[\d.]+\.json$", name)[0] for name in names}
     assert version == vl_convert.get_vegalite_versions()[-1].partition(".")[0]
 
 
-def test_all_charts_look_alike() -> None:
+def test_all_charts_look_alike():
     """A heatmap alone has more: its legend."""
     looks = [{**chart["chart"]["config"], "legend": 0} for chart in CHARTS.values()]
     assert all(look == looks[0] for look in looks)
 
 
-def test_who_changes_a_chart_changes_no_other() -> None:
+def test_who_changes_a_chart_changes_no_other():
     chart_of("dots")["layer"][0]["mark"]["opacity"] = 1
     chart_of("dots")["config"].clear()
     assert chart_of("dots")["layer"][0]["mark"]["opacity"] < 1

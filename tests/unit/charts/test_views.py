@@ -1,7 +1,5 @@
 """Pictures of studies: what is marked, faded and said follows from what was tested in them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,17 +8,15 @@ import pytest
 from builders import write_study
 
 from gridatlas.analysis.said import Answer, Assertion
-from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.kinds.heatmap import Segment
 from gridatlas.charts.marks import marks_of
 from gridatlas.charts.vegalite import ABOVE, COURSE_GAP, cell_size
-from gridatlas.charts.views import View, as_thumbnail, as_whole, differences_view, grids_view
+from gridatlas.charts.views import as_thumbnail, as_whole, differences_view, grids_view
 from gridatlas.pages.environment import own_environments
 from gridatlas.pages.heatmaps import figures_of
 from gridatlas.pages.multiples import columns, inked, multiples, thumbnails, with_versions
 from gridatlas.table.differences import differences
-from gridatlas.table.study_table import Grid
 
 HEAD = "rate,depth,task,accuracy,n\n"
 STUDY = (
@@ -32,17 +28,17 @@ NULL = "1,1,a,50,20\n2,1,a,55,20\n3,1,a,45,20\n1,1,b,20,20\n2,1,b,25,20\n3,1,b,2
 UNKNOWN = CLEAR.replace(",200", ",")
 
 
-def study(folder: Path, cells: str, more: str = "", head: str = STUDY) -> Assessment:
+def study(folder, cells, more="", head=STUDY):
     write_study(folder / "s", head + more, HEAD + cells)
     return load_data(folder)["s"]
 
 
-def view_of(assessment: Assessment, answer: Answer | None = None) -> View:
+def view_of(assessment, answer=None):
     grids = tuple(assessment.results.grids.values())
     return grids_view(assessment, grids, answer or assessment.answers[""])
 
 
-def asserting(kind: str, factor: str, *levels: str) -> Answer:
+def asserting(kind, factor, *levels):
     """An answer whose headline names the levels of one assertion."""
     assertion = Assertion(kind, factor, levels, 2, 1, 3, "%", 0.001, "clear", "")  # type: ignore[arg-type]
     return Answer(f"{' beats '.join(levels)}", (), "clear", 0.001, "", (assertion,))
@@ -66,9 +62,7 @@ def asserting(kind: str, factor: str, *levels: str) -> Answer:
     ],
     ids=["untested", "none", "a level"],
 )
-def test_a_caption_of_values_says_what_was_tested(
-    tmp_path: Path, cells: str, answer: Answer | None, sentence: str, fades: bool
-) -> None:
+def test_a_caption_of_values_says_what_was_tested(tmp_path, cells, answer, sentence, fades):
     view = view_of(study(tmp_path, cells), answer)
     assert sentence in view.caption
     assert ("chance" in view.caption) == bool(sentence)
@@ -81,8 +75,8 @@ def test_a_caption_of_values_says_what_was_tested(
     [(NULL, "not-shown", True), (NULL, "untestable", False), (UNKNOWN, "not-shown", False)],
 )
 def test_where_all_is_faded_a_caption_says_what_would_have_been_found(
-    tmp_path: Path, cells: str, grade: str, shows: bool
-) -> None:
+    tmp_path, cells, grade, shows
+):
     answer = Answer("No effect of rate shown", (), grade, 0.4, "", shows="3 points")  # type: ignore[arg-type]
     caption = view_of(study(tmp_path, cells), answer).caption
     sentence = "A difference of 3 points or more between means would probably have been found."
@@ -90,7 +84,7 @@ def test_where_all_is_faded_a_caption_says_what_would_have_been_found(
     assert ("3 points" in caption) == shows
 
 
-def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path: Path) -> None:
+def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path):
     head = STUDY.replace("facets: [task]\nroles: {task: block}\n", "")
     few = "".join(f"{x},1,{v},400\n" for x, v in enumerate((20, 22, 25, 60, 62, 10, 11, 12), 1))
     many = "".join(f"{x},1,{v},400\n" for x, v in enumerate((60, 61, 62, 60, 10), 1))
@@ -121,9 +115,7 @@ def test_a_set_for_the_best_has_rings_or_a_sentence(tmp_path: Path) -> None:
     ],
     ids=["some", "none", "untested"],
 )  # fmt: skip
-def test_a_caption_of_differences_says_what_was_tested(
-    tmp_path: Path, second: str, sentence: str, faded: int, strong: int
-) -> None:
+def test_a_caption_of_differences_says_what_was_tested(tmp_path, second, sentence, faded, strong):
     cells = "1,1,a,50,200\n2,1,a,50,200\n" + second
     if not sentence:
         cells = cells.replace(",200", ",")
@@ -141,7 +133,7 @@ def test_a_caption_of_differences_says_what_was_tested(
 # --- lines at the edges of large grids ------------------------------------------------------------
 
 
-def test_a_grid_without_numbers_has_the_means_of_its_levels_as_lines(tmp_path: Path) -> None:
+def test_a_grid_without_numbers_has_the_means_of_its_levels_as_lines(tmp_path):
     cells = "".join(f"{x},{y},a,{x + 2 * y},\n" for x in range(40) for y in range(30) if x or y)
     assessment = study(tmp_path, cells, head=STUDY.replace(": block", ": choice"))
     [heatmap] = view_of(assessment).heatmaps
@@ -185,17 +177,12 @@ GRID = "".join(f"{x},{y},a,{50 + x * y},20\n" for x in (1, 2, 3) for y in (1, 2)
         (replace(asserting("level", "rate", "2"), grade="not-shown"), (), ((), ())),
     ],
 )
-def test_an_outline_is_what_the_headline_asserts(
-    tmp_path: Path,
-    answer: Answer,
-    boxes: tuple[Segment, ...],
-    asserted: tuple[tuple[int, ...], tuple[int, ...]],
-) -> None:
+def test_an_outline_is_what_the_headline_asserts(tmp_path, answer, boxes, asserted):
     [heatmap] = view_of(study(tmp_path, GRID), answer).heatmaps
     assert (heatmap.outlined, (heatmap.x_asserted, heatmap.y_asserted)) == (boxes, asserted)
 
 
-def test_a_difference_is_outlined_where_its_pair_is_asserted(tmp_path: Path) -> None:
+def test_a_difference_is_outlined_where_its_pair_is_asserted(tmp_path):
     head = STUDY.replace("[task]", "[task, seed]").replace("block", "choice") + "compare: [task]\n"
     rows = [f"{x},1,{task},{seed},5" for task in "abc" for seed in "12" for x in "12"]
     write_study(tmp_path / "s", head, "\n".join(["rate,depth,task,seed,accuracy", *rows]) + "\n")
@@ -210,7 +197,7 @@ def test_a_difference_is_outlined_where_its_pair_is_asserted(tmp_path: Path) -> 
     assert not any(of.outlined for of in differences_view(assessment, found, pair).heatmaps)
 
 
-def test_the_better_of_two_tuned_levels_has_its_best_cell_outlined(tmp_path: Path) -> None:
+def test_the_better_of_two_tuned_levels_has_its_best_cell_outlined(tmp_path):
     assessment = study(tmp_path, CLEAR, head=STUDY.replace("block", "choice"))
     first, second = view_of(assessment, asserting("best", "task", "b", "a")).heatmaps
     assert first.outlined == ()
@@ -220,11 +207,11 @@ def test_the_better_of_two_tuned_levels_has_its_best_cell_outlined(tmp_path: Pat
 # --- one scale, one look --------------------------------------------------------------------------
 
 
-def test_levels_of_different_height_look_different_on_every_surface(tmp_path: Path) -> None:
+def test_levels_of_different_height_look_different_on_every_surface(tmp_path):
     cells = "1,1,a,24,\n2,1,a,5,\n1,1,b,94,\n2,1,b,24,\n"
     assessment = study(tmp_path, cells, "colour: value\n")
     grids = tuple(assessment.results.grids.values())
-    steps: dict[str, set[int]] = {}
+    steps = {}
     rows = [multiples(assessment, grids, "k"), *(multiples(assessment, [g], "k") for g in grids)]
     drawn = [figure.heatmap for row in (*rows, thumbnails(assessment)) for figure in row.figures]
     drawn += [figure.heatmap for figure in figures_of([(assessment, grid) for grid in grids])]
@@ -237,7 +224,7 @@ def test_levels_of_different_height_look_different_on_every_surface(tmp_path: Pa
     assert len(set.union(*steps.values())) == 3
 
 
-def test_the_better_end_has_one_colour_whichever_values_are_better(tmp_path: Path) -> None:
+def test_the_better_end_has_one_colour_whichever_values_are_better(tmp_path):
     turned = "".join(
         f"{rate},{depth},{task},{100 - int(value)},{n}\n"
         for rate, depth, task, value, n in (row.split(",") for row in CLEAR.splitlines())
@@ -252,14 +239,14 @@ def test_the_better_end_has_one_colour_whichever_values_are_better(tmp_path: Pat
     assert first == second
 
 
-def test_more_than_three_ties_are_a_sentence(tmp_path: Path) -> None:
+def test_more_than_three_ties_are_a_sentence(tmp_path):
     cells = "".join(f"{x},1,a,{7 if x < 6 else 5},\n" for x in range(1, 9))
     view = view_of(study(tmp_path, cells))
     assert not any(mark.best for mark in view.heatmaps[0].marks)
     assert view.subtitles == ("mean 6.3 % · 5 share the highest",)
 
 
-def test_no_best_is_marked_where_most_cells_are_missing(tmp_path: Path) -> None:
+def test_no_best_is_marked_where_most_cells_are_missing(tmp_path):
     cells = "".join(f"{x},1,a,{x if x < 4 else ''},\n" for x in range(1, 9))
     [heatmap] = view_of(study(tmp_path, cells)).heatmaps
     assert not any(mark.best for mark in heatmap.marks)
@@ -268,7 +255,7 @@ def test_no_best_is_marked_where_most_cells_are_missing(tmp_path: Path) -> None:
 # --- what stands for a study, and what a switch shows ---------------------------------------------
 
 
-def test_thumbnails_are_of_what_the_headline_names(tmp_path: Path) -> None:
+def test_thumbnails_are_of_what_the_headline_names(tmp_path):
     cells = "1,1,a,50,900\n2,1,a,50,900\n1,1,b,51,900\n2,1,b,49,900\n1,1,c,80,900\n2,1,c,90,900\n"
     more = "baseline: {task: a}\n"
     assessment = study(tmp_path, cells, more, STUDY.replace("block", "choice"))
@@ -278,7 +265,7 @@ def test_thumbnails_are_of_what_the_headline_names(tmp_path: Path) -> None:
     assert all(figure.heatmap.size == "thumbnail" for figure in row.figures)
 
 
-def test_differences_are_named_by_what_they_do_not_share(tmp_path: Path) -> None:
+def test_differences_are_named_by_what_they_do_not_share(tmp_path):
     rows = [f"{rate},1,{task},{seed},5" for task in "abc" for seed in "12" for rate in "12"]
     head = STUDY.replace("[task]", "[task, seed]") + "baseline: {task: a}\n"
     write_study(tmp_path / "s", head, "\n".join(["rate,depth,task,seed,accuracy", *rows]) + "\n")
@@ -297,7 +284,7 @@ def test_differences_are_named_by_what_they_do_not_share(tmp_path: Path) -> None
         assert [figure.name for figure in row.figures] == names
 
 
-def test_another_reading_is_a_picture_of_its_own(tmp_path: Path) -> None:
+def test_another_reading_is_a_picture_of_its_own(tmp_path):
     head = (
         STUDY + "readings:\n  - {id: one, label: One, file: one.csv}\n"
         "  - {id: two, label: Two, file: two.csv}\n"
@@ -324,7 +311,7 @@ def test_another_reading_is_a_picture_of_its_own(tmp_path: Path) -> None:
     assert row.versions[1][1].startswith("Two gives 3 values here. ")
 
 
-def test_the_comparison_beside_levels_is_what_the_headline_names_first(tmp_path: Path) -> None:
+def test_the_comparison_beside_levels_is_what_the_headline_names_first(tmp_path):
     rows = [
         f"{name},{rate},{seed},{mean + rate + 0.1 * ((seed + rate) % 3)}"
         for name, mean in (("before", 40), ("control", 60), ("method", 70))
@@ -354,7 +341,7 @@ roles: {engine: choice, batch: condition, run: replicate}
 """
 
 
-def engines(folder: Path) -> Assessment:
+def engines(folder):
     """Of four, the last two can't be told apart; each has values up to ten times the smallest."""
     luck = (0.99, 1.0, 1.01)
     rows = [
@@ -367,7 +354,7 @@ def engines(folder: Path) -> Assessment:
     return load_data(folder)["s"]
 
 
-def test_the_comparison_beside_levels_is_the_leaders_nearest(tmp_path: Path) -> None:
+def test_the_comparison_beside_levels_is_the_leaders_nearest(tmp_path):
     assessment = engines(tmp_path)
     assert assessment.answers[""].headline == (
         "top likely leads (342.0 t/s), not shown ahead of best"
@@ -389,7 +376,7 @@ LOSS = (
 )
 
 
-def losses(folder: Path, *apart: float) -> View:
+def losses(folder, *apart):
     """The picture of means over three seeds, by rate and depth; `apart` is of each rate."""
     lines = [
         f"{rate},{depth},{seed},{3 + apart[rate] + depth / 1000 + noise:.4f}"
@@ -401,7 +388,7 @@ def losses(folder: Path, *apart: float) -> View:
     return view_of(load_data(folder)["s"])
 
 
-def test_cells_that_may_be_the_best_of_means_over_seeds_have_rings(tmp_path: Path) -> None:
+def test_cells_that_may_be_the_best_of_means_over_seeds_have_rings(tmp_path):
     view = losses(tmp_path, 0, 1, 2)
     marks = view.heatmaps[0].marks
     assert [(mark.x, mark.best, mark.ring) for mark in marks if mark.best or mark.ring] == [
@@ -412,7 +399,7 @@ def test_cells_that_may_be_the_best_of_means_over_seeds_have_rings(tmp_path: Pat
     assert not any(mark.faded for mark in marks)
 
 
-def test_a_null_study_of_seeds_is_faded(tmp_path: Path) -> None:
+def test_a_null_study_of_seeds_is_faded(tmp_path):
     view = losses(tmp_path, 0, 0, 0)
     assert all(mark.faded for mark in view.heatmaps[0].marks)
     assert "Faded: no difference here is shown to be beyond chance." in view.caption
@@ -431,8 +418,8 @@ def test_a_null_study_of_seeds_is_faded(tmp_path: Path) -> None:
     ],
 )
 def test_only_cells_with_readings_that_differ_are_marked_as_disputed(
-    tmp_path: Path, second: str, corners: dict[str, str], sentence: bool
-) -> None:
+    tmp_path, second, corners, sentence
+):
     head = (
         STUDY + "reconcile: agreement\nreadings:\n  - {id: one, label: One, file: one.csv}\n"
         "  - {id: two, label: Two, file: two.csv}\n"
@@ -447,13 +434,13 @@ def test_only_cells_with_readings_that_differ_are_marked_as_disputed(
 # --- tuned methods --------------------------------------------------------------------------------
 
 
-def of_shapes(study: str) -> tuple[Assessment, tuple[Grid, ...]]:
+def of_shapes(study):
     folder = Path(__file__).parents[2] / "golden/projects/shapes/data"
     assessment = load_data(folder)[study]
     return assessment, tuple(assessment.results.grids.values())
 
 
-def test_where_best_cells_are_compared_single_cells_count() -> None:
+def test_where_best_cells_are_compared_single_cells_count():
     assessment, grids = of_shapes("loss")
     view = grids_view(assessment, grids, assessment.answers["optimizer"])
     assert [sum(mark.ring for mark in heatmap.marks) for heatmap in view.heatmaps] == [2, 2, 2]
@@ -463,9 +450,7 @@ def test_where_best_cells_are_compared_single_cells_count() -> None:
 
 
 @pytest.mark.parametrize(("study", "paired"), [("loss", False), ("settings", True)])
-def test_two_heatmaps_stand_beside_each_other_on_a_phone_where_both_can_be_read(
-    study: str, paired: bool
-) -> None:
+def test_two_heatmaps_stand_beside_each_other_on_a_phone_where_both_can_be_read(study, paired):
     """Half of its 358 pixels are enough for four columns of 59.2, but not for five of 4.538."""
     assessment, grids = of_shapes(study)
     picture = own_environments()[1].get_template("picture.html.jinja")
@@ -473,7 +458,7 @@ def test_two_heatmaps_stand_beside_each_other_on_a_phone_where_both_can_be_read(
     assert ("ga-paired" in html) is paired
 
 
-def test_labels_that_are_wider_than_values_take_the_whole_line_of_a_phone(tmp_path: Path) -> None:
+def test_labels_that_are_wider_than_values_take_the_whole_line_of_a_phone(tmp_path):
     picture = own_environments()[1].get_template("picture.html.jinja")
     for at, (names, paired) in enumerate((("abcd", True), (["polite request", *"bcd"], False))):
         rows = "".join(f"{x},1,{task},5,\n" for x in names for task in "ab")

@@ -1,14 +1,11 @@
 """Averages that were computed otherwise than nearly all others of their reading."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.checks import check_study
 from gridatlas.checks.averages import (
@@ -24,36 +21,28 @@ from gridatlas.checks.words import odds_text
 
 TRIALS = (150, 150, 200, 990)
 READINGS = 60
-Print = Callable[[random.Random, Sequence[Fraction], Sequence[Decimal]], Decimal]
 
 
-def printed(value: Fraction, up: bool = True) -> Decimal:
+def printed(value, up=True):
     """Rounded to one decimal, a half up or down."""
     whole, rest = divmod(value * 10, 1)
     more = rest > Fraction(1, 2) or (up and rest == Fraction(1, 2))
     return Decimal(whole + more).scaleb(-1)
 
 
-def from_shares(_: random.Random, shares: Sequence[Fraction], __: Sequence[Decimal]) -> Decimal:
+def from_shares(_, shares, __):
     return printed(sum(shares, Fraction(0)) / len(shares))
 
 
-def from_printed_up(_: random.Random, __: Sequence[Fraction], parts: Sequence[Decimal]) -> Decimal:
+def from_printed_up(_, __, parts):
     return printed(Fraction(sum(parts)) / len(parts))
 
 
-def from_printed_either(
-    rng: random.Random, _: Sequence[Fraction], parts: Sequence[Decimal]
-) -> Decimal:
+def from_printed_either(rng, _, parts):
     return printed(Fraction(sum(parts)) / len(parts), rng.random() < 0.5)
 
 
-def averages(
-    rng: random.Random,
-    compute: Print,
-    trials: Sequence[int | None] = TRIALS,
-    number: int = 40,
-) -> list[Average]:
+def averages(rng, compute, trials=TRIALS, number=40):
     """Averages of shares of trials; where the trials aren't known, of numbers of any kind."""
     made = []
     for index in range(number):
@@ -68,7 +57,7 @@ def averages(
     return made
 
 
-def moved(average: Average, by: str) -> Average:
+def moved(average, by):
     return Average(
         average.levels,
         average.point,
@@ -92,7 +81,7 @@ def moved(average: Average, by: str) -> Average:
         pytest.param(Part(Decimal("42.7")), "4265/100", "4275/100", id="trials unknown"),
     ],
 )
-def test_what_a_part_may_be_before_rounding(part: Part, low: str, high: str) -> None:
+def test_what_a_part_may_be_before_rounding(part, low, high):
     assert part.interval(100) == (Fraction(low), Fraction(high))
 
 
@@ -105,20 +94,19 @@ def test_what_a_part_may_be_before_rounding(part: Part, low: str, high: str) -> 
     ],
 )
 def test_correct_averages_of_shares_are_outliers_in_fewer_than_1_of_100_readings(
-    compute: Print, way: str, alarms: int
-) -> None:
+    compute, way, alarms
+):
     """Each reading has 40 averages, judged by how it was computed, or by both ways."""
     ways, apart = set(), 0
     for seed in range(READINGS):
         found = outliers(averages(random.Random(seed), compute))
-        assert found is not None
         ways.add(found.way)
         apart += bool(found.averages)
     assert {way, FROM_EITHER} <= ways
     assert apart == alarms
 
 
-def test_correct_averages_of_numbers_of_any_kind_are_no_outliers() -> None:
+def test_correct_averages_of_numbers_of_any_kind_are_no_outliers():
     """Rounding puts 1 to 4 averages beyond half a unit in half of these readings."""
     beyond, apart = 0, 0
     for seed in range(READINGS):
@@ -137,9 +125,7 @@ def test_correct_averages_of_numbers_of_any_kind_are_no_outliers() -> None:
         pytest.param(from_printed_up, (None,) * 4, 0.45, id="printed, trials unknown"),
     ],
 )
-def test_an_average_that_is_off_by_a_tenth_stands_out(
-    compute: Print, trials: Sequence[int | None], least: float
-) -> None:
+def test_an_average_that_is_off_by_a_tenth_stands_out(compute, trials, least):
     """Rounding alone allows 0.1, and shows a third of these."""
     caught, tries = 0, READINGS
     for seed in range(tries):
@@ -159,11 +145,11 @@ def test_an_average_that_is_off_by_a_tenth_stands_out(
         (Fraction(0), "below 1 in 1,000,000,000"),
     ],
 )
-def test_a_chance_in_words(chance: Fraction, text: str) -> None:
+def test_a_chance_in_words(chance, text):
     assert odds_text(chance) == text
 
 
-def test_few_averages_and_averages_of_no_one_kind_say_nothing() -> None:
+def test_few_averages_and_averages_of_no_one_kind_say_nothing():
     rng = random.Random(1)
     assert outliers(averages(rng, from_shares, number=9)) is None
     made = averages(rng, from_shares, (None,) * 4)
@@ -189,7 +175,7 @@ trials: {items: bench, samples: 5}
 """
 
 
-def test_the_average_that_is_unlike_the_others_is_a_problem(make_study: MakeStudy) -> None:
+def test_the_average_that_is_unlike_the_others_is_a_problem(make_study):
     rng = random.Random(3)
     lines = []
     for x in range(1, 7):

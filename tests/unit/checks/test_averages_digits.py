@@ -6,7 +6,7 @@ from fractions import Fraction
 from gridatlas.checks.averages import _HALVES, Average
 
 
-def test_a_half_has_an_even_neighbour_whatever_its_number_of_digits() -> None:
+def test_a_half_has_an_even_neighbour_whatever_its_number_of_digits():
     """Values of 31 digits ended a check with a traceback."""
     unit = Fraction(1, 10**30)
     mean = 1 + 3 * unit / 2

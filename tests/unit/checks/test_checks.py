@@ -1,7 +1,5 @@
 """What the checks of one reading find, what they let pass, and what they say of it."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import subprocess
@@ -9,16 +7,12 @@ import sys
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import pytest
 import yaml
-from builders import HEAD, REPOSITORY, Checked, MakeStudy, real_data, table
+from builders import HEAD, REPOSITORY, cases, real_data, table
 
-from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import (
-    CheckResult,
-    Finding,
     accept,
     accept_entry,
     check_study,
@@ -29,7 +23,6 @@ from gridatlas.checks import (
 from gridatlas.checks.repeats import EXACT_UP_TO, _chance_of_equal
 from gridatlas.checks.runs import _chances_of_run, _Neighbours
 from gridatlas.model.schema import AcceptedEntry
-from gridatlas.model.study import Reading, Study
 
 PERCENT = HEAD.replace(
     "{name: Accuracy, better: higher}",
@@ -38,7 +31,7 @@ PERCENT = HEAD.replace(
 """As the least study, of percentages."""
 
 
-def rows(grid: str, *before: str) -> list[str]:
+def rows(grid, *before):
     """CSV lines of a grid: rows (levels of depth) by lines, columns (of rate) by spaces, - absent.
 
     Args:
@@ -52,19 +45,19 @@ def rows(grid: str, *before: str) -> list[str]:
     ]
 
 
-def one_grid(make_study: MakeStudy, grid: str, more: str = "", head: str = PERCENT) -> Study:
+def one_grid(make_study, grid, more="", head=PERCENT):
     return make_study(head + more, table("rate,depth,value", *rows(grid)))
 
 
-def of_kind(study: Study, kind: str) -> list[CheckResult]:
+def of_kind(study, kind):
     return [result for result in check_study(study).results if result.kind == kind]
 
 
-def as_texts(result: CheckResult) -> tuple[str, str, str]:
+def as_texts(result):
     return result.outcome, result.statement, result.strength
 
 
-def texts(finding: Finding) -> tuple[str, str, str]:
+def texts(finding):
     return finding.found, finding.means, finding.sure
 
 
@@ -103,13 +96,11 @@ def texts(finding: Finding) -> tuple[str, str, str]:
         ("50", 1, 100, None, False),
     ],
 )
-def test_a_value_is_a_count_of_n_trials_or_it_is_not(
-    value: str, n: int, scale: int, successes: int | None, expected: bool
-) -> None:
+def test_a_value_is_a_count_of_n_trials_or_it_is_not(value, n, scale, successes, expected):
     assert is_count(Decimal(value), n, scale, successes) is expected
 
 
-def test_a_count_that_a_program_wrote_with_all_digits_of_a_float_is_one() -> None:
+def test_a_count_that_a_program_wrote_with_all_digits_of_a_float_is_one():
     for n in (30, 49, 1172):
         for k in range(n + 1):
             assert is_count(Decimal(repr(k / n)), n, 1), (k, n)
@@ -117,7 +108,7 @@ def test_a_count_that_a_program_wrote_with_all_digits_of_a_float_is_one() -> Non
     assert not is_count(Decimal("0.2849829351535"), 1000, 1)
 
 
-def test_python_prints_a_half_that_neither_goes_up_nor_to_even() -> None:
+def test_python_prints_a_half_that_neither_goes_up_nor_to_even():
     assert f"{3 / 80:.3f}" == "0.037"
 
 
@@ -125,15 +116,13 @@ def test_python_prints_a_half_that_neither_goes_up_nor_to_even() -> None:
     ("scale", "decimals"), [(1, 0), (1, 1), (1, 2), (1, 3), (100, 0), (100, 1)]
 )
 @pytest.mark.parametrize("n", [1, 3, 7, 8, 16, 30, 40, 80, 99, 100, 101, 150, 200, 400, 990, 20000])
-def test_the_share_of_passing_values_is_what_counting_them_gives(
-    n: int, scale: int, decimals: int
-) -> None:
+def test_the_share_of_passing_values_is_what_counting_them_gives(n, scale, decimals):
     values = [Decimal(i).scaleb(-decimals) for i in range(scale * 10**decimals + 1)]
     counted = Fraction(sum(is_count(value, n, scale) for value in values), len(values))
     assert passing_share(n, decimals, scale) == counted
 
 
-def test_every_printed_count_passes_however_halves_are_rounded() -> None:
+def test_every_printed_count_passes_however_halves_are_rounded():
     for n in (3, 8, 40, 80, 150, 990):
         for k in range(n + 1):
             for places in (0, 1, 3):
@@ -151,7 +140,7 @@ TRIALS = (
 )
 
 
-def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> None:
+def test_counts_are_judged_for_each_number_of_trials(make_study):
     cells = [*rows("42.7 47.3\n 35.7 40.0", "a"), *rows("47.6 46.1\n 48.1 47.5", "g")]
     study = make_study(TRIALS, table("bench,rate,depth,value", *cells))
     few, many = of_kind(study, "k-of-n")
@@ -185,7 +174,7 @@ def test_counts_are_judged_for_each_number_of_trials(make_study: MakeStudy) -> N
     )
 
 
-def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> None:
+def test_a_value_is_held_against_its_own_successes(make_study):
     head = HEAD.replace(
         "{name: Accuracy, better: higher}", "{name: Accuracy, better: higher, range: [0, 1]}"
     )
@@ -196,83 +185,13 @@ def test_a_value_is_held_against_its_own_successes(make_study: MakeStudy) -> Non
     ]
 
 
-@pytest.mark.parametrize(
-    ("head", "grid", "columns", "expected"),
-    [
-        pytest.param(
-            PERCENT,
-            ["1,1,42.7", "2,1,40"],
-            "",
-            [
-                (
-                    "not testable",
-                    "The number of trials behind 2 values is unknown.",
-                    "",
-                )
-            ],
-            id="n is unknown",
-        ),
-        pytest.param(HEAD, ["1,1,42.7,150", "2,1,40,150"], ",n", [], id="no percentage"),
-        pytest.param(
-            PERCENT.replace(", range: [0, 100]", ""),
-            ["1,1,-2.3,150", "2,1,4.1,150"],
-            ",n",
-            [],
-            id="a change in percent",
-        ),
-        pytest.param(
-            PERCENT,
-            [
-                f"{x},1,{value},{n}"
-                for x, (value, n) in enumerate(
-                    [("50", 2), ("33", 3), ("25", 4), ("20", 5), ("17", 6), ("14", 7), ("13", 1000)]
-                )
-            ],
-            ",n",
-            [
-                (
-                    "passed",
-                    "6 of 6 values are possible with 2 to 7 trials.",
-                    "5.4 % of all values from 0 to 100 with no decimals are possible, so the "
-                    "check detects 94.6 % of random mistakes.",
-                ),
-                (
-                    "says nothing",
-                    "1 of 1 value is possible with 1,000 trials.",
-                    "100.0 % of all values from 0 to 100 with no decimals are possible, so the "
-                    "check says nothing.",
-                ),
-            ],
-            id="many numbers of trials",
-        ),
-        pytest.param(
-            PERCENT + "roles: {repeat: replicate}\n",
-            ["1,1,42.7,150", "1,1,40.0,150", "2,1,40.7,150"],
-            ",n",
-            [
-                (
-                    "passed",
-                    "1 of 1 value is possible with 150 trials.",
-                    "15.1 % of all values from 0 to 100 with 1 decimal are possible, so the check "
-                    "detects 84.9 % of random mistakes.",
-                )
-            ],
-            id="a mean of repeats is no count",
-        ),
-    ],
-)
-def test_what_can_be_said_of_counts(
-    make_study: MakeStudy,
-    head: str,
-    grid: list[str],
-    columns: str,
-    expected: list[tuple[str, str, str]],
-) -> None:
+@pytest.mark.parametrize(("head", "grid", "columns", "expected"), cases(__file__, "counts"))
+def test_what_can_be_said_of_counts(make_study, head, grid, columns, expected):
     study = make_study(head, table(f"rate,depth,value{columns}", *grid))
     assert [as_texts(result) for result in of_kind(study, "k-of-n")] == expected
 
 
-def test_very_long_numbers_are_no_error(make_study: MakeStudy) -> None:
+def test_very_long_numbers_are_no_error(make_study):
     cells = [
         "1,1,33.33333333333333333333333333333333333,3",
         "2,1,33.4444444444444444444444444444,3",
@@ -297,43 +216,10 @@ STRENGTH = (
 )
 
 
-@pytest.mark.parametrize(
-    ("grids", "statement", "found"),
-    [
-        pytest.param(
-            {"a": "10.0 20.0", "b": "20.0 31.0", "mean": "15.0 25.5"},
-            "2 of 2 printed aggregates are the mean of 2 printed parts, within rounding (0.1).",
-            [],
-            id="exactly",
-        ),
-        pytest.param(
-            # As binary floats, 52.1 is further than 0.1 from the mean of 51.9 and 52.1.
-            {"a": "10.0 0.2 51.9", "b": "20.0 0.2 52.1", "mean": "15.1 0.3 52.1"},
-            "3 of 3 printed aggregates are the mean of 2 printed parts, within rounding (0.1).",
-            [],
-            id="as far off as rounding allows",
-        ),
-        pytest.param(
-            {"a": "10.0 20.0", "b": "20.0 31.0", "mean": "15.2 25.5"},
-            "1 of 2 printed aggregates is the mean of 2 printed parts, within rounding (0.1).",
-            [
-                "1 of 2 values is not the mean of 2 parts: 15.2 (10.0, 20.0 give 15) at rate 1, "
-                "depth 1"
-            ],
-            id="off",
-        ),
-        pytest.param(
-            {"a": "10.0 -", "b": "20.0 31.0", "mean": "15.0 25.5"},
-            "1 of 1 printed aggregate is the mean of 2 printed parts, within rounding (0.1). 1 "
-            "more can't be checked: a part is missing.",
-            [],
-            id="a part is absent",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("grids", "statement", "found"), cases(__file__, "aggregates"))
 def test_printed_aggregates_are_held_against_their_printed_parts(
-    make_study: MakeStudy, grids: dict[str, str], statement: str, found: list[str]
-) -> None:
+    make_study, grids, statement, found
+):
     cells = [line for name, grid in grids.items() for line in rows(grid, name)]
     (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
     assert result.title == "Printed aggregates against their parts"
@@ -346,27 +232,27 @@ def test_printed_aggregates_are_held_against_their_printed_parts(
         )
 
 
-def test_aggregates_of_absent_parts_cannot_be_checked(make_study: MakeStudy) -> None:
+def test_aggregates_of_absent_parts_cannot_be_checked(make_study):
     cells = [*rows("10.0 -", "a"), *rows("- 31.0", "b"), *rows("15.0 25.5", "mean")]
     (result,) = of_kind(make_study(AVERAGE, table("bench,rate,depth,value", *cells)), "aggregate")
     expected = ("not testable", "No aggregate can be checked: each lacks a part.", "")
     assert as_texts(result) == expected
 
 
-def test_no_aggregate_has_no_result(make_study: MakeStudy) -> None:
+def test_no_aggregate_has_no_result(make_study):
     assert of_kind(one_grid(make_study, "1 2\n3 4"), "aggregate") == []
 
 
 READINGS = "readings:\n  - {id: one, file: one.csv}\n  - {id: two, file: two.csv}\n"
 
 
-def two_readings(make_study: MakeStudy, more: str, first: list[str], two: list[str]) -> Study:
+def two_readings(make_study, more, first, two):
     head = "bench,rate,depth,value" if "bench" in more else "rate,depth,value"
     files = {"one.csv": table(head, *first), "two.csv": table(head, *two)}
     return make_study(more + READINGS, None, files)
 
 
-def test_parts_may_come_from_another_reading(make_study: MakeStudy) -> None:
+def test_parts_may_come_from_another_reading(make_study):
     parts = [*rows("10.0 20.0", "a"), *rows("20.0 31.0", "b")]
     study = two_readings(make_study, AVERAGE, parts, rows("15.0 25.9", "mean"))
     (result,) = of_kind(study, "aggregate")
@@ -378,8 +264,8 @@ def test_parts_may_come_from_another_reading(make_study: MakeStudy) -> None:
 
 
 def test_a_reading_is_held_against_its_own_parts_and_what_is_shown_against_what_is_shown(
-    make_study: MakeStudy,
-) -> None:
+    make_study,
+):
     parts = [*rows("10.0 20.0", "a"), *rows("20.0 31.0", "b")]
     own = [*rows("12.0 20.0", "a"), *rows("20.0 31.0", "b"), *rows("16.0 25.5", "mean")]
     study = two_readings(make_study, AVERAGE, parts, own)
@@ -413,7 +299,7 @@ COPIED = """
 """
 
 
-def test_a_repeated_row_is_found(make_study: MakeStudy) -> None:
+def test_a_repeated_row_is_found(make_study):
     study = one_grid(make_study, COPIED)
     (result,) = of_kind(study, "repeated-row")
     assert as_texts(result) == (
@@ -436,7 +322,7 @@ def test_a_repeated_row_is_found(make_study: MakeStudy) -> None:
     )
 
 
-def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
+def test_a_repeated_column_is_found(make_study):
     turned = zip(*(line.split() for line in COPIED.strip().splitlines()), strict=True)
     study = one_grid(make_study, "\n".join(" ".join(line) for line in turned))
     (result,) = of_kind(study, "repeated-column")
@@ -449,52 +335,13 @@ def test_a_repeated_column_is_found(make_study: MakeStudy) -> None:
     assert of_kind(study, "repeated-row")[0].findings == ()
 
 
-@pytest.mark.parametrize(
-    ("grid", "expected"),
-    [
-        pytest.param(
-            "1 2 3\n4 5 6\n7 8 9",
-            ("passed", "No grid has a repeated row (1 grid checked).", NO_COPY.format("row")),
-            id="none",
-        ),
-        pytest.param(
-            "1 2 1\n1 2 1\n2 1 2\n2 2 1",
-            (
-                "passed",
-                "1 row is repeated (1 grid checked); chance explains 1 of them.",
-                NO_COPY.format("row"),
-            ),
-            id="few values, so chance",
-        ),
-        pytest.param(
-            "0 0 0 0\n0 0 0 0\n100 100 100 100\n100 100 100 100\n1 2 3 4",
-            ("passed", "No grid has a repeated row (1 grid checked).", NO_COPY.format("row")),
-            id="constant at an end",
-        ),
-        pytest.param(
-            # 5 in 7 of 10 places that are no ends: that these are equal is no wonder.
-            "5 0 0 0 0 0\n5 0 0 0 0 0\n5 0 0 0 0 0\n5 5 0 0 0 0\n1 5 2 5 3 0",
-            (
-                "passed",
-                "1 row is repeated (1 grid checked); chance explains 1 of them.",
-                NO_COPY.format("row"),
-            ),
-            id="all but one at an end",
-        ),
-        pytest.param("1 2\n1 2\n3 4", None, id="too short"),
-        pytest.param("1 2 3\n1 2 -\n3 - 4", None, id="too few are whole"),
-    ],
-)
-def test_rows_that_are_not_found(
-    make_study: MakeStudy, grid: str, expected: tuple[str, str, str] | None
-) -> None:
+@pytest.mark.parametrize(("grid", "expected"), cases(__file__, "rows"))
+def test_rows_that_are_not_found(make_study, grid, expected):
     results = of_kind(one_grid(make_study, grid), "repeated-row")
-    assert [as_texts(result) for result in results] == ([expected] if expected else [])
+    assert [as_texts(result) for result in results] == ([tuple(expected)] if expected else [])
 
 
-def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(
-    make_study: MakeStudy,
-) -> None:
+def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(make_study):
     """Only the random order would find them: the columns' values hardly differ between rows."""
     grid = "10 20 30 40 50\n10 20 30 40 51\n10 20 30 40 50\n11 20 30 40 50\n10 21 30 40 50"
     (result,) = of_kind(one_grid(make_study, grid), "repeated-row")
@@ -517,7 +364,7 @@ def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(
         ([7], 2, 3),
     ],
 )
-def test_the_chance_of_equal_lines_is_exact(counts: list[int], times: int, width: int) -> None:
+def test_the_chance_of_equal_lines_is_exact(counts, times, width):
     """Against every order of the values."""
     values = [name for name, count in enumerate(counts) for _ in range(count)]
     orders = list(itertools.permutations(values))
@@ -531,9 +378,7 @@ def test_the_chance_of_equal_lines_is_exact(counts: list[int], times: int, width
 @pytest.mark.parametrize(
     ("counts", "times", "width"), [([9, 4, 4, 1], 3, 4), ([5, 5, 5, 5, 2], 2, 6), ([12, 3], 4, 2)]
 )
-def test_fewer_equal_lines_or_places_are_not_less_likely(
-    counts: list[int], times: int, width: int
-) -> None:
+def test_fewer_equal_lines_or_places_are_not_less_likely(counts, times, width):
     """So a bound for large grids may count fewer of both."""
     exact = _chance_of_equal(counts, times, width)
     assert exact <= _chance_of_equal(counts, times - 1, width)
@@ -548,9 +393,7 @@ def test_fewer_equal_lines_or_places_are_not_less_likely(
         pytest.param(lambda x, y, rng: rng.randrange(400 + y % 150), 0, "none", id="noise"),
     ],
 )
-def test_lines_of_a_large_grid_are_judged_by_a_bound(
-    make_study: MakeStudy, value: Any, repeated: int, chance: str
-) -> None:
+def test_lines_of_a_large_grid_are_judged_by_a_bound(make_study, value, repeated, chance):
     size = 150
     assert size * size > EXACT_UP_TO
     rng = random.Random(4)
@@ -569,7 +412,7 @@ def test_lines_of_a_large_grid_are_judged_by_a_bound(
         assert finding.found.endswith(", 19 and 130 more")
 
 
-def test_copied_rows_of_a_large_grid_are_found(make_study: MakeStudy) -> None:
+def test_copied_rows_of_a_large_grid_are_found(make_study):
     rng = random.Random(5)
     lines = [" ".join(str(rng.randrange(900)) for _ in range(150)) for _ in range(75)]
     study = one_grid(make_study, "\n".join(lines * 2), head=HEAD)
@@ -610,9 +453,7 @@ ONE_VALUE = (
         ),
     ],
 )
-def test_constant_lines_are_no_copies_but_a_note(
-    make_study: MakeStudy, axis: str, factor: str, lines: list[str]
-) -> None:
+def test_constant_lines_are_no_copies_but_a_note(make_study, axis, factor, lines):
     study = one_grid(make_study, "\n".join(lines), head=HEAD)
     (result,) = of_kind(study, f"repeated-{axis}")
     assert result.statement == (
@@ -626,7 +467,7 @@ def test_constant_lines_are_no_copies_but_a_note(
     assert check_study(study).problems == ()
 
 
-def test_a_copied_line_beside_constant_ones_is_still_a_problem(make_study: MakeStudy) -> None:
+def test_a_copied_line_beside_constant_ones_is_still_a_problem(make_study):
     lines = NEEDLE.split("\n")[1:-1]
     turned = [list(line) for line in zip(*map(str.split, lines), strict=True)]
     turned[4] = turned[3]
@@ -656,7 +497,7 @@ LONG_RUNS = (
 )
 
 
-def test_a_long_run_of_one_value_is_found(make_study: MakeStudy) -> None:
+def test_a_long_run_of_one_value_is_found(make_study):
     study = one_grid(make_study, RUN)
     (result,) = of_kind(study, "constant-run")
     assert as_texts(result) == (
@@ -679,7 +520,7 @@ def test_a_long_run_of_one_value_is_found(make_study: MakeStudy) -> None:
     )
 
 
-def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
+def test_a_run_down_a_column_is_found(make_study):
     turned = zip(*(line.split() for line in RUN.strip().splitlines()), strict=True)
     study = one_grid(make_study, "\n".join(" ".join(line) for line in turned))
     (finding,) = of_kind(study, "constant-run")[0].findings
@@ -687,40 +528,8 @@ def test_a_run_down_a_column_is_found(make_study: MakeStudy) -> None:
     assert finding.cells == (("2", "3"), ("2", "4"), ("2", "5"), ("2", "6"))
 
 
-@pytest.mark.parametrize(
-    ("grid", "statement"),
-    [
-        pytest.param(
-            RUN.replace("67", "100"),
-            "No value fills three neighbouring cells (1 grid checked).",
-            id="at an end of the range",
-        ),
-        pytest.param(
-            RUN.replace("67 67 67 67", "67 67 - 67"),
-            "No value fills three neighbouring cells (1 grid checked).",
-            id="a cell between is absent",
-        ),
-        pytest.param(
-            RUN.replace("67 67 67 67", "67 67 67 68"),
-            "The longest run of one value has 3 cells (1 grid checked); no run is longer than "
-            "chance explains.",
-            id="short",
-        ),
-        pytest.param(
-            "10 10 10 10 10\n20 20 20 20 20\n30 30 30 30 30\n40 40 40 40 40",
-            "The longest run of one value has 5 cells (1 grid checked); no run is longer than "
-            "chance explains.",
-            id="x does nothing",
-        ),
-        pytest.param(
-            "97 98 99 99 99 99\n98 99 99 99 99 99\n98 98 99 99 99 99\n97 98 98 99 99 99",
-            "The longest run of one value has 5 cells (1 grid checked); no run is longer than "
-            "chance explains.",
-            id="a plateau",
-        ),
-    ],
-)
-def test_runs_that_are_not_found(make_study: MakeStudy, grid: str, statement: str) -> None:
+@pytest.mark.parametrize(("grid", "statement"), cases(__file__, "runs"))
+def test_runs_that_are_not_found(make_study, grid, statement):
     (result,) = of_kind(one_grid(make_study, grid), "constant-run")
     assert as_texts(result) == ("passed", statement, LONG_RUNS)
 
@@ -737,16 +546,14 @@ def test_runs_that_are_not_found(make_study: MakeStudy, grid: str, statement: st
         ),
     ],
 )
-def test_a_run_at_an_end_of_the_scale_is_a_note(
-    make_study: MakeStudy, head: str, grid: str, severity: str
-) -> None:
+def test_a_run_at_an_end_of_the_scale_is_a_note(make_study, head, grid, severity):
     (result,) = of_kind(one_grid(make_study, grid, head=head), "constant-run")
     (finding,) = result.findings
     means = ONE_VALUE if severity == "note" else CARRIED
     assert (finding.severity, finding.means) == (severity, means)
 
 
-def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
+def test_the_chance_of_a_run_is_not_below_what_shuffling_gives():
     """The bound counts two runs in one grid twice, so it may be a little above."""
     values = [Decimal(v) for v in (1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6)]
     rng = random.Random(1)
@@ -757,10 +564,7 @@ def test_the_chance_of_a_run_is_not_below_what_shuffling_gives() -> None:
         lines = [*grid, *map(list, zip(*grid, strict=True))]
         found += any(len(set(line[i : i + 3])) == 1 for line in lines for i in range(len(line) - 2))
     codes = [tuple(map(int, line)) for line in grid]
-    neighbours = {
-        "row": _Neighbours.of(codes),
-        "column": _Neighbours.of(zip(*codes, strict=True)),
-    }
+    neighbours = {"row": _Neighbours.of(codes), "column": _Neighbours.of(zip(*codes, strict=True))}
     bound, _, _ = _chances_of_run(neighbours, "row", 3)
     # 6 + 4 places; 4·3·2 ways to lay three of the ones, 3·2·1 of the twos; 12·11·10 of any.
     assert bound == Fraction(10 * (24 + 6), 1320)
@@ -780,131 +584,27 @@ WRITTEN = (
 MAYBE = "A digit or the decimal point may be missing or extra."
 
 
-@pytest.mark.parametrize(
-    ("grid", "statement", "found"),
-    [
-        pytest.param("47.3 40.0 41.3", "3 of 3 values have 1 decimal.", [], id="all alike"),
-        pytest.param("47 40 41", "3 of 3 values have no decimals.", [], id="none"),
-        pytest.param(
-            "47.3 40.0 41.3 47\n42.0 42.7 45.3 45.3",
-            "7 of 8 values have 1 decimal.",
-            [
-                (
-                    "problem",
-                    "1 of 8 values is not printed with 1 decimal: 47 at rate 4, depth 1",
-                    "The others have 1 decimal, with zeros at the end.",
-                )
-            ],
-            id="one lost",
-        ),
-        pytest.param(
-            "47.3 40.1 41.3 47.25\n42.1 42.7 45.3 45.3",
-            "7 of 8 values have 1 decimal.",
-            [
-                (
-                    "problem",
-                    "1 of 8 values is not printed with 1 decimal: 47.25 at rate 4, depth 1",
-                    "The others have 1 decimal.",
-                )
-            ],
-            id="one more",
-        ),
-        pytest.param(
-            "47.3 40.1 41.3 47\n42.1 42.7 45.3 45.3",
-            "7 of 8 values have 1 decimal.",
-            [
-                (
-                    "note",
-                    "1 of 8 values is not printed with 1 decimal: 47 at rate 4, depth 1",
-                    "Not certain: none of the 7 values with 1 decimal ends in 0, so the source "
-                    "may drop zeros at the end.",
-                )
-            ],
-            id="zeros may have been left out",
-        ),
-        pytest.param(
-            "12.6 31.4 47.3 8.32\n42.0 42.7 45.3 45.4",
-            "7 of 8 values have 1 decimal.",
-            [
-                (
-                    "note",
-                    "1 of 8 values is not printed with 1 decimal: 8.32 at rate 4, depth 1",
-                    "Not certain: all values may be rounded to the same number of digits.",
-                )
-            ],
-            id="three digits of each",
-        ),
-        pytest.param(
-            "12 43 14 8.5\n42 27 45 54",
-            "7 of 8 values have no decimals.",
-            [
-                (
-                    "note",
-                    "1 of 8 values is not printed with no decimals: 8.5 at rate 4, depth 1",
-                    "Not certain: all values may be rounded to the same number of digits.",
-                )
-            ],
-            id="whole numbers and a half",
-        ),
-        pytest.param(
-            "5 43 14 18.5\n6 27 45 54",
-            "7 of 8 values have no decimals.",
-            [
-                (
-                    "note",
-                    "1 of 8 values is not printed with no decimals: 18.5 at rate 4, depth 1",
-                    "Not certain: the source may drop zeros at the end.",
-                )
-            ],
-            id="counts, and the mean of two",
-        ),
-    ],
-)
-def test_other_decimals_than_the_rest_are_found(
-    make_study: MakeStudy, grid: str, statement: str, found: list[tuple[str, str, str]]
-) -> None:
+@pytest.mark.parametrize(("grid", "statement", "found"), cases(__file__, "decimals"))
+def test_other_decimals_than_the_rest_are_found(make_study, grid, statement, found):
     (result,) = of_kind(one_grid(make_study, grid), "decimals")
     assert as_texts(result) == ("found" if found else "passed", statement, TYPED)
     assert [(finding.severity, finding.found, finding.sure) for finding in result.findings] == found
     assert {finding.means for finding in result.findings} <= {MAYBE}
 
 
-@pytest.mark.parametrize(
-    ("grid", "statement"),
-    [
-        pytest.param(
-            "\n".join(" ".join(f"{x}.{y}" for x in range(40, 46)) for y in range(1, 10))
-            + "\n40 41 42 43 44 45",
-            "54 of 60 values have 1 decimal. None of them ends in 0.",
-            id="zeros were left out",
-        ),
-        pytest.param(
-            "70.13812345678901 63.2512345678901 71.11345678901234\n"
-            "68.99123456789012 60.00123456789012 59.49123456789012",
-            "The 6 values have 13 to 14 decimals.",
-            id="floats",
-        ),
-        pytest.param(
-            "88.22366 53.81001 61.00419\n71.11052 57.90017 49.133682",
-            "The 6 values have 5 to 6 decimals.",
-            id="single precision",
-        ),
-    ],
-)
-def test_values_that_a_program_wrote_are_not_judged(
-    make_study: MakeStudy, grid: str, statement: str
-) -> None:
+@pytest.mark.parametrize(("grid", "statement"), cases(__file__, "programs"))
+def test_values_that_a_program_wrote_are_not_judged(make_study, grid, statement):
     (result,) = of_kind(one_grid(make_study, grid), "decimals")
     assert as_texts(result) == ("not testable", statement, WRITTEN)
 
 
-def test_values_that_stand_in_many_cells_count_once(make_study: MakeStudy) -> None:
+def test_values_that_stand_in_many_cells_count_once(make_study):
     """Nearly all right of 80: 98.75 is as well printed as 100.0, which most cells have."""
     (result,) = of_kind(one_grid(make_study, "100.0 " * 12 + "98.75 97.5"), "decimals")
     assert as_texts(result)[:2] == ("not testable", "The 14 values have 1 to 2 decimals.")
 
 
-def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeStudy) -> None:
+def test_values_of_a_program_have_no_usual_number_of_decimals(make_study):
     (result,) = of_kind(one_grid(make_study, "0.4731 0.5 0.33333 0.25"), "decimals")
     assert as_texts(result) == (
         "not testable",
@@ -913,7 +613,7 @@ def test_values_of_a_program_have_no_usual_number_of_decimals(make_study: MakeSt
     )
 
 
-def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy) -> None:
+def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study):
     fine = [line for name in "abcde" for line in rows("47.3 40.0 41.3", name)]
     cells = table("bench,rate,depth,value", *fine, *rows("47 40 41", "f"))
     study = make_study(PERCENT + "facets: [bench]\n", cells)
@@ -928,7 +628,7 @@ def test_a_grid_with_its_own_number_of_decimals_is_a_note(make_study: MakeStudy)
     )
 
 
-def test_the_mean_of_repeats_has_its_own_decimals(make_study: MakeStudy) -> None:
+def test_the_mean_of_repeats_has_its_own_decimals(make_study):
     cells = table("rate,depth,value", *rows("47.3 40.0 41.3"), "4,1,40.0", "4,1,40.1", "4,1,40.3")
     (result,) = of_kind(make_study(PERCENT + "roles: {repeat: replicate}\n", cells), "decimals")
     assert as_texts(result)[1] == "3 of 3 values have 1 decimal."
@@ -937,7 +637,7 @@ def test_the_mean_of_repeats_has_its_own_decimals(make_study: MakeStudy) -> None
 # --- the stated range ---------------------------------------------------------------------------
 
 
-def test_a_stated_range_that_the_values_leave_is_a_note(make_study: MakeStudy) -> None:
+def test_a_stated_range_that_the_values_leave_is_a_note(make_study):
     stated = (
         PERCENT + "facets: [bench]\nreadings:\n  - id: one\n    file: one.csv\n"
         "    stated_range: [{bench: a, range: [31, 36]}, {bench: b, range: [40, 50]}]\n"
@@ -965,14 +665,12 @@ def test_a_stated_range_that_the_values_leave_is_a_note(make_study: MakeStudy) -
 # --- how much a finding weighs ------------------------------------------------------------------
 
 
-def findings_of(study: Study, reading: Reading) -> tuple[Finding, ...]:
+def findings_of(study, reading):
     results = reading_results(study, reading)
     return tuple(finding for result in results for finding in result.findings)
 
 
-def test_a_finding_in_a_reading_that_supplies_no_shown_value_is_a_note(
-    make_study: MakeStudy,
-) -> None:
+def test_a_finding_in_a_reading_that_supplies_no_shown_value_is_a_note(make_study):
     fine = rows("47.3 41.3 45.3\n46.7 42.0 40.7\n48.7 43.3 44.0")
     copied = rows("47.3 41.3 45.3\n46.7 42.0 40.7\n46.7 42.0 40.7")
     study = two_readings(make_study, PERCENT, fine, copied)
@@ -988,7 +686,7 @@ def test_a_finding_in_a_reading_that_supplies_no_shown_value_is_a_note(
     assert finding.severity == "problem"
 
 
-def test_with_more_grids_a_finding_must_be_less_likely(make_study: MakeStudy) -> None:
+def test_with_more_grids_a_finding_must_be_less_likely(make_study):
     head = PERCENT + "facets: [bench]\n"
     cells = rows(RUN, "a")
     alone = make_study(head, table("bench,rate,depth,value", *cells))
@@ -1005,7 +703,7 @@ def test_with_more_grids_a_finding_must_be_less_likely(make_study: MakeStudy) ->
 BENCH = PERCENT + "facets: [bench]\n"
 
 
-def _copied(make_study: MakeStudy, *accepted: str) -> Study:
+def _copied(make_study, *accepted):
     """A study with one finding, at depth 2 and 4 of bench a; entries are on lines 8, 9, …"""
     more = "accepted:\n" + "".join(f"  - {{{entry}}}\n" for entry in accepted)
     cells = table("bench,rate,depth,value", *rows(COPIED, "a"), *rows("1.0 2.5 3.0", "b"))
@@ -1029,9 +727,7 @@ def _copied(make_study: MakeStudy, *accepted: str) -> Study:
         ("bench: a, layer: 2", False),
     ],
 )
-def test_an_acceptance_names_a_finding_that_lies_within_it(
-    make_study: MakeStudy, at: str, covers: bool
-) -> None:
+def test_an_acceptance_names_a_finding_that_lies_within_it(make_study, at, covers):
     study = _copied(make_study, f"finding: repeated-row, at: {{{at}}}, because: seen in the paper")
     found = check_study(study)
     (finding,) = found.findings
@@ -1041,9 +737,7 @@ def test_an_acceptance_names_a_finding_that_lies_within_it(
     )
 
 
-def test_a_finding_that_is_not_accepted_is_a_problem_with_the_entry_to_add(
-    make_study: MakeStudy,
-) -> None:
+def test_a_finding_that_is_not_accepted_is_a_problem_with_the_entry_to_add(make_study):
     (problem,) = check_study(_copied(make_study)).problems
     assert str(problem) == (
         'data/demo/cells.csv:7, "value": problem [repeated-row]\n  found:    a: rows 2 and 4 '
@@ -1053,55 +747,8 @@ def test_a_finding_that_is_not_accepted_is_a_problem_with_the_entry_to_add(
     )
 
 
-ENTRY = '- {finding: repeated-row, at: {bench: a, depth: [2, 4]}, because: "…"}'
-
-
-@pytest.mark.parametrize(
-    ("entry", "found", "expected", "fix"),
-    [
-        (
-            "finding: repeated-row, at: {bench: a, depth: [2, 3]}, because: b",
-            "no finding repeated-row at bench = a; depth = 2, 3",
-            f"a finding of this kind that occurs: {ENTRY}",
-            "correct at, or remove this entry",
-        ),
-        (
-            "finding: constant-run, because: b",
-            "no finding constant-run",
-            "a finding that the checks give",
-            "remove this entry; what it accepts no longer occurs",
-        ),
-        (
-            "finding: repeated-rows, because: b",
-            "no finding repeated-rows",
-            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, "
-            "copied-replicate, decimals, fractions, disputed, stated-range, transcription",
-            "write repeated-row instead of repeated-rows",
-        ),
-        (
-            "finding: xyz, because: b",
-            "no finding xyz",
-            "one of aggregate, k-of-n, repeated-row, repeated-column, constant-run, "
-            "copied-replicate, decimals, fractions, disputed, stated-range, transcription",
-            "use one of them",
-        ),
-        (
-            "finding: repeated-row, at: {dept: [2, 4]}, because: b",
-            "no finding repeated-row at dept = 2, 4",
-            "a factor of this study: bench, rate, depth",
-            "write depth instead of dept",
-        ),
-        (
-            "finding: repeated-row, at: {xyz: 1}, because: b",
-            "no finding repeated-row at xyz = 1",
-            "a factor of this study: bench, rate, depth",
-            "use one, or remove xyz",
-        ),
-    ],
-)
-def test_an_acceptance_of_what_is_not_there_is_a_problem(
-    make_study: MakeStudy, entry: str, found: str, expected: str, fix: str
-) -> None:
+@pytest.mark.parametrize(("entry", "found", "expected", "fix"), cases(__file__, "acceptances"))
+def test_an_acceptance_of_what_is_not_there_is_a_problem(make_study, entry, found, expected, fix):
     accepted = "finding: repeated-row, at: {depth: [2, 4]}, because: known"
     study = _copied(make_study, accepted, entry)
     (problem,) = check_study(study).problems
@@ -1113,9 +760,7 @@ def test_an_acceptance_of_what_is_not_there_is_a_problem(
     )
 
 
-def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_called(
-    make_study: MakeStudy,
-) -> None:
+def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_called(make_study):
     head = "format: 1\ntitle: A demo\nmetric: {name: Accuracy, better: higher}\nx: rate\ny: depth\n"
     names = ["yes", "a: b", "0.10", "#1"]
     lines = [line.split() for line in COPIED.strip().splitlines()]
@@ -1140,15 +785,8 @@ def test_the_entry_in_the_message_accepts_the_finding_whatever_its_levels_are_ca
 # --- the studies of this repository -------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def studies() -> dict[str, Study]:
-    loaded = load_data(REPOSITORY / "data", "data")
-    return {study_id: assessment.study for study_id, assessment in loaded.items()}
-
-
-def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
-    study = studies["dynts-window-ratio"]
-    results = check_study(study).results
+def test_the_printed_values_of_dynts_pass():
+    results = real_data()["dynts-window-ratio"].checks.results
     (averages,) = [result for result in results if result.kind == "aggregate"]
     assert as_texts(averages) == (
         "passed",
@@ -1186,10 +824,8 @@ def test_the_printed_values_of_dynts_pass(studies: dict[str, Study]) -> None:
         ]
 
 
-def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts(
-    studies: dict[str, Study],
-) -> None:
-    findings = check_study(studies["dynts-window-ratio"]).findings
+def test_the_second_reading_of_r1_qwen_has_values_that_are_no_counts():
+    findings = real_data()["dynts-window-ratio"].checks.findings
     second = [finding for finding in findings if finding.reading == "r1-qwen-second"]
     assert [(finding.kind, finding.levels, finding.severity) for finding in second] == [
         ("k-of-n", ("r1-qwen", "aime25"), "problem"),  # accepted: its document has them
@@ -1215,56 +851,8 @@ SECOND = (
 )
 
 
-@pytest.mark.parametrize(
-    ("more", "value", "expected"),
-    [
-        pytest.param("", "36.7", [], id="as in its document"),
-        pytest.param(
-            "",
-            "37.6",
-            [
-                (
-                    "k-of-n",
-                    "1 of 4 values is impossible with 150 trials: 37.6 (56 of 150 is 37.3 and 57 "
-                    "of 150 is 38.0) at rate 2, depth 1",
-                ),
-                (
-                    "transcription",
-                    "1 of 4 values is not the same as in second.md: 37.6 (line 3 has 36.7) at "
-                    "rate 2, depth 1",
-                ),
-            ],
-            id="two digits swapped",
-        ),
-        pytest.param(
-            "",
-            "36.0",
-            [
-                (
-                    "transcription",
-                    "1 of 4 values is not the same as in second.md: 36.0 (line 3 has 36.7) at "
-                    "rate 2, depth 1",
-                )
-            ],
-            id="another possible count",
-        ),
-        pytest.param(
-            ", approximate: true",
-            "37.6",
-            [
-                (
-                    "transcription",
-                    "1 of 4 values is not the same as in second.md: 37.6 (line 3 has 36.7) at "
-                    "rate 2, depth 1",
-                )
-            ],
-            id="estimates are no counts",
-        ),
-    ],
-)
-def test_a_reading_that_is_not_shown_may_not_contradict_itself(
-    checked: Checked, more: str, value: str, expected: list[tuple[str, str]]
-) -> None:
+@pytest.mark.parametrize(("more", "value", "expected"), cases(__file__, "own documents"))
+def test_a_reading_that_is_not_shown_may_not_contradict_itself(checked, more, value, expected):
     first = table("rate,depth,value,n", *(f"{line},150" for line in rows("30.0 32.0\n34.0 36.0")))
     second = table("rate,depth,value,n", *(f"{r},150" for r in rows(f"30.0 {value}\n34.0 36.0")))
     document = "| depth | 1 | 2 |\n|---|---|---|\n| 1 | 30.0 | 36.7 |\n| 2 | 34.0 | 36.0 |\n"
@@ -1279,10 +867,8 @@ def test_a_reading_that_is_not_shown_may_not_contradict_itself(
     ]
 
 
-def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
-    studies: dict[str, Study],
-) -> None:
-    study = studies["grpo-digits"]
+def test_the_identical_rows_and_the_run_of_grpo_digits_are_found():
+    study = real_data()["grpo-digits"].study
     first = [
         finding
         for finding in findings_of(study, study.readings[0])
@@ -1318,7 +904,7 @@ def test_the_identical_rows_and_the_run_of_grpo_digits_are_found(
     ]
 
 
-def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
+def test_the_measurement_of_the_checks_gives_the_same_every_time():
     """Dear: two runs of the script on a simulated study with each kind of mistake planted."""
     script = REPOSITORY / "tools" / "measure_checks.py"
     once, twice = (
@@ -1334,7 +920,7 @@ def test_the_measurement_of_the_checks_gives_the_same_every_time() -> None:
     assert once.startswith("Measured with `python tools/measure_checks.py --studies 1`: mistakes ")
 
 
-def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted() -> None:
+def test_the_row_that_cannot_be_placed_is_a_finding_that_is_accepted():
     study = real_data()["grpo-digits"].checks
     found = [finding for finding in study.findings if finding.kind == "disputed"]
     assert [(finding.reading, finding.levels, len(finding.cells)) for finding in found] == [

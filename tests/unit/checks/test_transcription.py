@@ -1,15 +1,12 @@
 """Values compared with the document that they were typed from."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest
-from builders import HEAD, MakeStudy, table
+from builders import HEAD, table
 
-from gridatlas.checks import CheckResult, check_study
+from gridatlas.checks import check_study
 from gridatlas.checks.document import parse_document
-from gridatlas.model.study import Study
 
 STUDY = (
     HEAD.replace("x: rate\ny: depth\n", "x: rate\ny: depth\nfacets: [model]\n")
@@ -100,10 +97,9 @@ PROSE = (
     "With window 500 R1-Qwen has 42.7 and 40.0 and 45.3, and with 1000 has 44.0, then 47.3, then "
     "46.0; the other one has 31.3 and 34.0 and 35.3, or 32.0 and 34.7 and 32.7."
 )
-Cells = dict[tuple[str, str], tuple[str, ...]]
 
 
-def study_of(make_study: MakeStudy, document: str, values: Cells | None = None) -> Study:
+def study_of(make_study, document, values=None):
     rows = [
         f"{model},{x},{y},{value}"
         for (model, y), row in (VALUES | (values or {})).items()
@@ -112,13 +108,13 @@ def study_of(make_study: MakeStudy, document: str, values: Cells | None = None) 
     return make_study(STUDY, table("model,rate,depth,value", *rows), {"figure.md": document})
 
 
-def of(study: Study) -> CheckResult:
+def of(study):
     (result,) = [result for result in check_study(study).results if result.kind == "transcription"]
     return result
 
 
 @pytest.mark.parametrize("document", [pytest.param(text, id=name) for name, text in TABLES.items()])
-def test_values_that_are_as_in_the_document_pass(make_study: MakeStudy, document: str) -> None:
+def test_values_that_are_as_in_the_document_pass(make_study, document):
     result = of(study_of(make_study, document))
     assert (result.outcome, result.title, result.statement, result.findings) == (
         "passed",
@@ -158,9 +154,7 @@ def test_values_that_are_as_in_the_document_pass(make_study: MakeStudy, document
     ],
 )
 @pytest.mark.parametrize("document", [pytest.param(text, id=name) for name, text in TABLES.items()])
-def test_values_in_the_wrong_cell_are_found(
-    make_study: MakeStudy, document: str, values: Cells, points: set[tuple[str, str]]
-) -> None:
+def test_values_in_the_wrong_cell_are_found(make_study, document, values, points):
     (finding,) = of(study_of(make_study, document, values)).findings
     assert (finding.severity, finding.levels, set(finding.cells)) == (
         "problem",
@@ -169,7 +163,7 @@ def test_values_in_the_wrong_cell_are_found(
     )
 
 
-def test_a_value_that_was_typed_wrong_is_a_problem_with_its_place(make_study: MakeStudy) -> None:
+def test_a_value_that_was_typed_wrong_is_a_problem_with_its_place(make_study):
     checks = check_study(
         study_of(make_study, BARS, {("r1-llama", "500"): ("31.3", "43.0", "35.3")})
     )
@@ -201,9 +195,7 @@ def test_a_value_that_was_typed_wrong_is_a_problem_with_its_place(make_study: Ma
         ),
     ],
 )
-def test_in_a_text_without_tables_values_are_searched_for_row_by_row(
-    make_study: MakeStudy, row: tuple[str, str, str], found: str | None
-) -> None:
+def test_in_a_text_without_tables_values_are_searched_for_row_by_row(make_study, row, found):
     third = {("r1-qwen", "2000"): ("21.0", "22.0", "23.0")}
     text = PROSE + " With 2000 it has 21.0 and 22.0 and 23.0."
     head = STUDY.replace("[500, 1000]", "[500, 1000, 2000]")
@@ -223,7 +215,7 @@ def test_in_a_text_without_tables_values_are_searched_for_row_by_row(
         )
 
 
-def test_numbers_that_are_in_no_cell_are_notes(make_study: MakeStudy) -> None:
+def test_numbers_that_are_in_no_cell_are_notes(make_study):
     """A cell without a row, a row with a number too many, and a table of something else."""
     lists = LISTS.replace("35.3.", "35.3, 99.1.") + "* Budget: 17, 18, 19.\n"
     rows = [
@@ -250,7 +242,7 @@ def test_numbers_that_are_in_no_cell_are_notes(make_study: MakeStudy) -> None:
     )
 
 
-def test_the_heading_names_the_grid_whatever_its_values(make_study: MakeStudy) -> None:
+def test_the_heading_names_the_grid_whatever_its_values(make_study):
     """All values of two grids swapped: each would be found in the other's table."""
     swapped = {
         (model, y): VALUES["r1-llama" if model == "r1-qwen" else "r1-qwen", y]
@@ -263,12 +255,12 @@ def test_the_heading_names_the_grid_whatever_its_values(make_study: MakeStudy) -
     ]
 
 
-def test_a_reading_without_a_document_has_no_result(make_study: MakeStudy) -> None:
+def test_a_reading_without_a_document_has_no_result(make_study):
     study = make_study(HEAD, table("rate,depth,value", "1,1,2"))
     assert [result for result in check_study(study).results if result.kind == "transcription"] == []
 
 
-def test_any_text_is_a_document() -> None:
+def test_any_text_is_a_document():
     text = "| | |\n|-|\n,,,\n1e5 v1.2 3.4.5 −7 | - | n/a |\nAIME'24: 5\n| a | – | 3 |\n"
     document = parse_document(text)
     assert [value for _, value in document.numbers] == [Decimal(-7), Decimal(5), Decimal(3)]

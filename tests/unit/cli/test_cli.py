@@ -1,16 +1,13 @@
 """The command line: its helps, its forms of output, and its exit statuses."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import click
 import pytest
 from builders import HEAD, REPOSITORY, table, write_study
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from gridatlas import __version__, registry
 from gridatlas.checks import all_checks
@@ -18,12 +15,12 @@ from gridatlas.cli.main import main
 from gridatlas.model.json_schema import json_schema
 
 
-def _run(*arguments: str) -> Result:
+def _run(*arguments):
     return CliRunner().invoke(main, arguments, prog_name="gridatlas", catch_exceptions=False)
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cells = "rate,depth,value,seed\n0.1,1,47.3%,1\n0.2,1,20,1\n"
     return write_study(tmp_path / "data/demo", cells=cells)
@@ -32,7 +29,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 USAGE = "Usage: gridatlas check [OPTIONS] [DATA]\nTry 'gridatlas check --help' for help.\n\n"
 
 
-def test_a_folder_that_is_not_there_is_wrong_usage(data: Path) -> None:
+def test_a_folder_that_is_not_there_is_wrong_usage(data):
     result = _run("check", "nowhere")
     assert result.output == USAGE + (
         "Error: there is no folder nowhere; name the folder that has one folder per study, "
@@ -41,7 +38,7 @@ def test_a_folder_that_is_not_there_is_wrong_usage(data: Path) -> None:
     assert result.exit_code == 2
 
 
-def test_a_file_is_no_folder(data: Path) -> None:
+def test_a_file_is_no_folder(data):
     result = _run("check", "data/demo/study.yml")
     assert result.output == USAGE + (
         "Error: there is no folder data/demo/study.yml; name the folder that has one folder per "
@@ -53,7 +50,7 @@ def test_a_file_is_no_folder(data: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [["check", "--loud"], ["chekc"], ["check", "--format", "xml"], ["check", "a", "b"]]
 )
-def test_wrong_usage_is_exit_2(data: Path, arguments: list[str]) -> None:
+def test_wrong_usage_is_exit_2(data, arguments):
     assert _run(*arguments).exit_code == 2
 
 
@@ -69,24 +66,24 @@ COMMANDS = [(), *((name,) for name in registry.found(registry.COMMANDS))]
         ("levels=5k", 'levels is "5k"; write a whole number from 1, such as 5000'),
     ],
 )
-def test_a_wrong_limit_is_wrong_usage(data: Path, limit: str, message: str) -> None:
+def test_a_wrong_limit_is_wrong_usage(data, limit, message):
     result = _run("check", "--limit", limit)
     assert result.exit_code == 2
     assert f"Error: Invalid value for '--limit': {message}\n" in result.output
 
 
-def test_a_site_takes_limits_from_its_configuration(data: Path) -> None:
+def test_a_site_takes_limits_from_its_configuration(data):
     result = _run("build", "--site", "--limit", "levels=5")
     assert result.exit_code == 2
     assert "--site takes no --limit: the site's configuration says it" in result.output
 
 
-def test_a_limit_holds_for_one_command(data: Path) -> None:
+def test_a_limit_holds_for_one_command(data):
     assert "[too-large]" in _run("check", "--limit", "file_bytes=9").output
     assert "[too-large]" not in _run("check").output
 
 
-def test_there_are_commands() -> None:
+def test_there_are_commands():
     assert {("check",), ("schema",)} <= set(COMMANDS)
     loaded = [registry.load(registry.COMMANDS, name) for name in registry.found(registry.COMMANDS)]
     assert all(isinstance(command, click.Command) for command in loaded)
@@ -94,7 +91,7 @@ def test_there_are_commands() -> None:
 
 @pytest.mark.parametrize("flag", ["--help", "-h"])
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command) or "gridatlas")
-def test_each_help_has_an_example(command: tuple[str, ...], flag: str) -> None:
+def test_each_help_has_an_example(command, flag):
     result = _run(*command, flag)
     assert result.exit_code == 0
     heads = [line.strip() for line in result.output.splitlines()]
@@ -103,7 +100,7 @@ def test_each_help_has_an_example(command: tuple[str, ...], flag: str) -> None:
     assert heads[start + 1].startswith(" ".join(("gridatlas", *command)))
 
 
-def test_the_examples_of_check_run(data: Path) -> None:
+def test_the_examples_of_check_run(data):
     text = _run("check", "--help").output
     examples = [
         line.split() for line in text.splitlines() if line.startswith("    gridatlas check")
@@ -114,7 +111,7 @@ def test_the_examples_of_check_run(data: Path) -> None:
         assert _run(*arguments).exit_code == 1
 
 
-def test_answers_are_printed_where_asked_for(tmp_path: Path) -> None:
+def test_answers_are_printed_where_asked_for(tmp_path):
     folder = tmp_path / "data/demo"
     folder.mkdir(parents=True)
     (folder / "study.yml").write_text(HEAD, "utf-8")
@@ -128,11 +125,11 @@ def test_answers_are_printed_where_asked_for(tmp_path: Path) -> None:
     assert "[untestable]" not in _run("check", str(tmp_path / "data")).output
 
 
-def test_the_version_is_said() -> None:
+def test_the_version_is_said():
     assert _run("--version").output == f"gridatlas, version {__version__}\n"
 
 
-def test_schema_prints_the_schema() -> None:
+def test_schema_prints_the_schema():
     result = _run("schema")
     assert json.loads(result.output) == json_schema(all_checks())
     assert result.exit_code == 0
@@ -142,7 +139,7 @@ def test_schema_prints_the_schema() -> None:
     "command",
     [("check",), ("diff", "data", "data"), ("import", "data/demo/cells.csv", "--dry-run")],
 )
-def test_json_is_short_for_its_format(data: Path, command: tuple[str, ...]) -> None:
+def test_json_is_short_for_its_format(data, command):
     long = _run(*command, "--format", "json")
     short = _run(*command, "--json")
     both = _run(*command, "--json", "--format", "json")
@@ -153,7 +150,7 @@ def test_json_is_short_for_its_format(data: Path, command: tuple[str, ...]) -> N
     assert "exclude each other" in other.output
 
 
-def test_problems_as_json(data: Path) -> None:
+def test_problems_as_json(data):
     result = _run("check", "--format", "json")
     assert json.loads(result.output) == {
         "problems": [
@@ -187,9 +184,7 @@ def test_problems_as_json(data: Path) -> None:
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
-def test_a_terminal_shows_problems_in_colours(
-    data: Path, monkeypatch: pytest.MonkeyPatch, no_color: str
-) -> None:
+def test_a_terminal_shows_problems_in_colours(data, monkeypatch, no_color):
     monkeypatch.setenv("NO_COLOR", no_color)
     shown = CliRunner().invoke(main, ["check"], color=True).output
     plain = CliRunner().invoke(main, ["check"]).output
@@ -204,7 +199,7 @@ def test_a_terminal_shows_problems_in_colours(
             assert line == (f"\x1b[{colour}m{expected}\x1b[0m" if colour else expected)
 
 
-def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
+def test_problems_as_annotations_of_a_pull_request(data):
     result = _run("check", "--format", "github", "--quiet")
     assert result.output == (
         "::error file=data/demo/cells.csv,line=2,title=not-a-number::"
@@ -219,7 +214,7 @@ def test_problems_as_annotations_of_a_pull_request(data: Path) -> None:
     )
 
 
-def test_a_study_that_is_right_is_exit_0(data: Path) -> None:
+def test_a_study_that_is_right_is_exit_0(data):
     (data / "cells.csv").write_text("rate,depth,value\n0.1,1,47.3\n")
     result = _run("check")
     assert (
@@ -228,7 +223,7 @@ def test_a_study_that_is_right_is_exit_0(data: Path) -> None:
     assert result.exit_code == 0
 
 
-def test_our_own_studies_are_right_by_the_real_command() -> None:
+def test_our_own_studies_are_right_by_the_real_command():
     command = [sys.executable, "-c", "from gridatlas.cli import main; main()", "check", "--quiet"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)

@@ -1,7 +1,5 @@
 """`gridatlas new`: a site from nothing, and lines in somebody's mkdocs.yml."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -11,7 +9,7 @@ from pathlib import Path
 import forked
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -24,16 +22,16 @@ DOCS = Path(__file__).parents[3] / "docs" / "assets"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(*arguments: str) -> Result:
+def run(*arguments):
     return CliRunner().invoke(main, ["new", *arguments])
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def files(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -41,7 +39,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def build(folder: Path) -> None:
+def build(folder):
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
     command = ("mkdocs", "build", "--strict", "--quiet")
     done = forked.run(command, folder, environment, apart=True)
@@ -58,7 +56,7 @@ Your own results: gridatlas import FILE
 EXAMPLE = "written: {0}data/example/study.yml\nwritten: {0}data/example/cells.csv\n"
 
 
-def test_a_whole_site_that_builds_strictly(here: Path) -> None:
+def test_a_whole_site_that_builds_strictly(here):
     """Dear: the site is built with the theme that it names, all drawings anew."""
     result = run("mine")
     assert result.exit_code == 0
@@ -86,7 +84,7 @@ def test_a_whole_site_that_builds_strictly(here: Path) -> None:
     assert (here / "mine/site/grids/example/large.svg").is_file()
 
 
-def test_a_whole_site_of_zensical(here: Path) -> None:
+def test_a_whole_site_of_zensical(here):
     result = run("mine", "--host", "zensical")
     assert result.exit_code == 0
     assert result.output == (
@@ -113,7 +111,7 @@ def test_a_whole_site_of_zensical(here: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["zensical.toml", "mkdocs.yml"])
-def test_a_site_of_zensical_gets_an_example(here: Path, name: str) -> None:
+def test_a_site_of_zensical_gets_an_example(here, name):
     text = "site_name: Lab\nplugins:\n  - gridatlas: {data: results}\n"
     if name == "zensical.toml":
         text = '[project]\nsite_name = "Lab"\nplugins.gridatlas.data = "results"\n'
@@ -126,7 +124,7 @@ def test_a_site_of_zensical_gets_an_example(here: Path, name: str) -> None:
     assert (here / name).read_text() == text
 
 
-def test_a_second_run_finds_nothing_to_do(here: Path) -> None:
+def test_a_second_run_finds_nothing_to_do(here):
     run("mine")
     before = files(here)
     result = run("mine")
@@ -137,7 +135,7 @@ def test_a_second_run_finds_nothing_to_do(here: Path) -> None:
     assert files(here) == before
 
 
-def test_no_file_is_written_over(here: Path) -> None:
+def test_no_file_is_written_over(here):
     theirs = ("docs/index.md", ".gitignore", "docs/assets/logo.svg", "docs/assets/site.css")
     for name in theirs:
         (here / name).parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +152,7 @@ def test_no_file_is_written_over(here: Path) -> None:
     assert {(here / name).read_text("utf-8") for name in theirs} == {"mine"}
 
 
-def test_a_new_site_looks_like_the_one_of_this_repository() -> None:
+def test_a_new_site_looks_like_the_one_of_this_repository():
     for name in ("logo.svg", "site.css"):
         assert (STARTER / name).read_bytes() == (DOCS / name).read_bytes()
 
@@ -188,7 +186,7 @@ DIFF = """\
 """  # noqa: W293
 
 
-def test_a_project_is_shown_the_change_first(here: Path) -> None:
+def test_a_project_is_shown_the_change_first(here):
     (here / "mkdocs.yml").write_text(PROJECT, "utf-8")
     result = run()
     assert (result.exit_code, result.output) == (
@@ -198,7 +196,7 @@ def test_a_project_is_shown_the_change_first(here: Path) -> None:
     assert files(here) == {"mkdocs.yml": PROJECT.encode()}
 
 
-def test_a_project_gets_the_line_and_an_example(here: Path) -> None:
+def test_a_project_gets_the_line_and_an_example(here):
     (here / "mkdocs.yml").write_text(PROJECT, "utf-8")
     result = run("--yes")
     assert (result.exit_code, result.output) == (
@@ -212,7 +210,7 @@ def test_a_project_gets_the_line_and_an_example(here: Path) -> None:
     )
 
 
-def test_the_plugins_own_data_folder_counts(here: Path) -> None:
+def test_the_plugins_own_data_folder_counts(here):
     (here / "mkdocs.yml").write_text(
         "site_name: a\nplugins:\n  - gridatlas:\n      data: results/\n", "utf-8"
     )
@@ -222,15 +220,9 @@ def test_the_plugins_own_data_folder_counts(here: Path) -> None:
     assert run().output.startswith("Nothing to do")
 
 
-CHANGED: dict[str, tuple[str, str]] = {
-    "no plugins": (
-        "site_name: a\n",
-        "site_name: a\nplugins:\n  - search\n  - gridatlas\n",
-    ),
-    "no line end": (
-        "site_name: a",
-        "site_name: a\nplugins:\n  - search\n  - gridatlas\n",
-    ),
+CHANGED = {
+    "no plugins": ("site_name: a\n", "site_name: a\nplugins:\n  - search\n  - gridatlas\n"),
+    "no line end": ("site_name: a", "site_name: a\nplugins:\n  - search\n  - gridatlas\n"),
     "a list": ("plugins:\n- search\n", "plugins:\n- search\n- gridatlas\n"),
     "a list with options": (
         "plugins:\n    - search:\n        lang: en # ours\n\n# end\n",
@@ -282,14 +274,14 @@ CHANGED: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("case", CHANGED)
-def test_lines_are_added_and_the_rest_stays(case: str) -> None:
+def test_lines_are_added_and_the_rest_stays(case):
     before, after = CHANGED[case]
     assert with_plugin(before) == after
     assert with_plugin(after) == after
     assert yaml.compose(after.removeprefix("\ufeff"), Loader=yaml.SafeLoader) is not None
 
 
-REFUSED: dict[str, tuple[str, str]] = {
+REFUSED = {
     "inherited": (
         "INHERIT: base.yml\nsite_name: a\n",
         "no plugins of its own, since it inherits base.yml",
@@ -303,14 +295,14 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cant_be_changed_safely_is_left(case: str) -> None:
+def test_what_cant_be_changed_safely_is_left(case):
     text, found = REFUSED[case]
     with pytest.raises(CannotAdd) as error:
         with_plugin(text)
     assert str(error.value) == found
 
 
-def test_a_refusal_says_what_to_write(here: Path) -> None:
+def test_a_refusal_says_what_to_write(here):
     (here / "mkdocs.yml").write_text("INHERIT: base.yml\n", "utf-8")
     result = run("--yes")
     assert (result.exit_code, result.output) == (
@@ -339,9 +331,7 @@ PLUGIN = "site_name: Lab\nplugins: [search, gridatlas]\n"
         (PLUGIN, "--site", "", True),
     ],
 )
-def test_an_import_offers_the_website(
-    here: Path, config: str, option: str, message: str, made: bool
-) -> None:
+def test_an_import_offers_the_website(here, config, option, message, made):
     (here / "t.csv").write_text(TABLE)
     if config:
         (here / "mkdocs.yml").write_text(config)
@@ -356,9 +346,7 @@ def test_an_import_offers_the_website(
 
 
 @pytest.mark.parametrize(("answer", "made"), [(True, True), (False, False)])
-def test_at_a_terminal_an_import_asks(
-    here: Path, monkeypatch: pytest.MonkeyPatch, answer: bool, made: bool
-) -> None:
+def test_at_a_terminal_an_import_asks(here, monkeypatch, answer, made):
     monkeypatch.setattr("click.confirm", lambda *_, **__: answer)
     monkeypatch.setattr("sys.stdin", type("Terminal", (), {"isatty": lambda self: True})())
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
@@ -375,14 +363,14 @@ WRITTEN = [*CALLERS, ".github/dependabot.yml"]
 
 
 @pytest.fixture
-def site(here: Path) -> Path:
+def site(here):
     """A site that lacks nothing but workflows."""
     (here / "mkdocs.yml").write_text("site_name: a\nplugins: [gridatlas]\n")
     (here / "data").mkdir()
     return here
 
 
-def test_workflows_are_shown_and_then_written(site: Path) -> None:
+def test_workflows_are_shown_and_then_written(site):
     before = files(site)
     shown = run("--github", "--source", SOURCE)
     assert shown.exit_code == 0
@@ -410,7 +398,7 @@ def test_workflows_are_shown_and_then_written(site: Path) -> None:
     )
 
 
-def test_a_workflow_that_is_there_stays(site: Path) -> None:
+def test_a_workflow_that_is_there_stays(site):
     (site / CALLERS[0]).parent.mkdir(parents=True)
     (site / CALLERS[0]).write_text("name: mine\n")
     done = run("--github", "--source", SOURCE, "--yes")
@@ -419,7 +407,7 @@ def test_a_workflow_that_is_there_stays(site: Path) -> None:
     assert (site / CALLERS[1]).is_file()
 
 
-def test_workflows_know_the_plugins_own_data_folder(here: Path) -> None:
+def test_workflows_know_the_plugins_own_data_folder(here):
     (here / "mkdocs.yml").write_text('site_name: a\nplugins: [gridatlas: {data: "ü: #/"}]\n')
     (here / "ü: #").mkdir()
     assert run("--github", "--source", SOURCE, "--yes").exit_code == 0
@@ -428,7 +416,7 @@ def test_workflows_know_the_plugins_own_data_folder(here: Path) -> None:
     assert "with" not in jobs["deploy"]
 
 
-def test_vendored_workflows_call_none_of_another_repository(site: Path) -> None:
+def test_vendored_workflows_call_none_of_another_repository(site):
     done = run("--github", "--vendored", "--source", SOURCE, "--yes")
     assert done.exit_code == 0
     for name in ("results", "deploy", "comment"):
@@ -456,9 +444,7 @@ def test_vendored_workflows_call_none_of_another_repository(site: Path) -> None:
         ("", None, None),
     ],
 )
-def test_the_commit_is_that_of_the_installed_version(
-    site: Path, monkeypatch: pytest.MonkeyPatch, url: str, vcs: object, found: str | None
-) -> None:
+def test_the_commit_is_that_of_the_installed_version(site, monkeypatch, url, vcs, found):
     record = json.dumps({"url": url} | ({"vcs_info": vcs} if vcs else {"dir_info": {}}))
     installed = type("Installed", (), {"read_text": lambda self, _: record if url else None})
     monkeypatch.setattr("gridatlas.cli.github.metadata.distribution", lambda _: installed())
@@ -488,12 +474,11 @@ def test_the_commit_is_that_of_the_installed_version(
 
 @pytest.mark.parametrize("pushed", [True, False])
 def test_the_commit_of_a_clone_is_that_which_github_has(
-    site: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
-    pushed: bool,
-) -> None:  # fmt: skip
+    site, tmp_path_factory, monkeypatch, pushed
+):
     clone = tmp_path_factory.mktemp("grid atlas")
 
-    def git(*words: str) -> str:
+    def git(*words):
         named = ("-c", "user.name=A", "-c", "user.email=a@example.org")
         return subprocess.run(
             ["git", *named, *words], cwd=clone, check=True, capture_output=True, text=True
@@ -524,9 +509,7 @@ def test_the_commit_of_a_clone_is_that_which_github_has(
         (["--github", "--source", f"a/b@{COMMIT}\nx"], "with all 40 digits of the commit"),
     ],
 )
-def test_what_is_asked_wrongly_changes_nothing(
-    site: Path, arguments: list[str], message: str
-) -> None:
+def test_what_is_asked_wrongly_changes_nothing(site, arguments, message):
     result = run(*arguments, "--yes")
     assert result.exit_code == 2
     assert message in result.output
@@ -539,7 +522,7 @@ FOLDERS = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_charact
 @given(
     FOLDERS | st.sampled_from(["a\u2028b", "\x85", "a: #b", "${ {x}}", "'\"\\", "é😀", "y", "1"])
 )
-def test_a_data_folder_of_any_name_reaches_the_workflow_as_it_is(data: str) -> None:
+def test_a_data_folder_of_any_name_reaches_the_workflow_as_it_is(data):
     source = parse_source(SOURCE)
     assert source
     assume("${{" not in data)
@@ -551,7 +534,7 @@ def test_a_data_folder_of_any_name_reaches_the_workflow_as_it_is(data: str) -> N
 
 
 @pytest.mark.parametrize("more", [[], ["--vendored"]])
-def test_workflows_of_zensical_name_its_configuration(tmp_path: Path, more: list[str]) -> None:
+def test_workflows_of_zensical_name_its_configuration(tmp_path, more):
     folder = str(tmp_path / "site")
     done = run(folder, "--host", "zensical", "--github", "--source", SOURCE, "--yes", *more)
     assert done.exit_code == 0, done.output
@@ -567,7 +550,7 @@ def test_workflows_of_zensical_name_its_configuration(tmp_path: Path, more: list
     assert [entry.get("source") for entry in given] == [SOURCE if more else None] * 3
 
 
-def test_a_data_folder_that_github_would_evaluate_is_refused(site: Path) -> None:
+def test_a_data_folder_that_github_would_evaluate_is_refused(site):
     text = 'site_name: a\nplugins: [gridatlas: {data: "d${{ github.token }}"}]\n'
     (site / "mkdocs.yml").write_text(text)
     done = run("--github", "--source", SOURCE, "--yes")

@@ -1,13 +1,10 @@
 """Of thousands of problems of one kind the first are told, and how many more there are."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 from builders import write_study
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from gridatlas.build.site import build
 from gridatlas.cli.main import main
@@ -17,8 +14,8 @@ WRONG, RAGGED = 350, ALIKE + 1
 MORE = f"data/demo/cells.csv: {WRONG - ALIKE} more problems like these [not-a-number]; "
 
 
-def test_kinds_files_and_severities_are_counted_apart() -> None:
-    def problem(kind: str, file: str, found: str) -> Problem:
+def test_kinds_files_and_severities_are_counted_apart():
+    def problem(kind, file, found):
         note = "note" if found == "n" else "problem"
         return Problem(kind, file, found, "e", "m", severity=note)  # type: ignore[arg-type]
 
@@ -34,7 +31,7 @@ def test_kinds_files_and_severities_are_counted_apart() -> None:
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def data(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     content = {
         "format": 1,
@@ -48,11 +45,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def _checked(*arguments: str) -> Result:
+def _checked(*arguments):
     return CliRunner().invoke(main, ["check", *arguments])
 
 
-def test_check_tells_the_first_and_counts_the_rest(data: Path) -> None:
+def test_check_tells_the_first_and_counts_the_rest(data):
     result = _checked()
     assert result.exit_code == 1
     assert result.output.count("problem [not-a-number]") == ALIKE
@@ -61,7 +58,7 @@ def test_check_tells_the_first_and_counts_the_rest(data: Path) -> None:
     assert result.output.endswith(f"\n{WRONG + RAGGED} problems\n")
 
 
-def test_check_tells_all_where_it_is_asked_to(data: Path) -> None:
+def test_check_tells_all_where_it_is_asked_to(data):
     every = _checked("--all")
     assert every.exit_code == 1
     assert every.output.count("problem [not-a-number]") == WRONG
@@ -73,7 +70,7 @@ def test_check_tells_all_where_it_is_asked_to(data: Path) -> None:
     assert any(line.startswith("::error file=data/demo/cells.csv,title=") for line in annotations)
 
 
-def test_pages_count_all_and_tell_the_first(data: Path) -> None:
+def test_pages_count_all_and_tell_the_first(data):
     pages = {page.plan.path: page for page in build(data).pages}
     text = pages["studies/demo/checks/index.md"].figures["problems"]
     assert f"{WRONG + RAGGED} problems in the data" in text

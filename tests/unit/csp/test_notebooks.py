@@ -10,11 +10,11 @@ LINK = '<link rel="stylesheet" href="../notebook.css">\n'
 CONFIGURATION = '<script type="text/x-mathjax-config">MathJax.Hub.Config({})</script>'
 
 
-def slimmed(before: str, cells: str = "", after: str = "") -> str:
+def slimmed(before, cells="", after=""):
     return without_jupyterlab(f"{before}{WRAPPER}{cells}{END}{after}", "../notebook.css")
 
 
-def test_a_page_that_is_no_notebook_stays_as_it_is() -> None:
+def test_a_page_that_is_no_notebook_stays_as_it_is():
     html = "<style>.jupyter-wrapper {}</style><div class='highlight'><pre>code</pre></div>"
     assert without_jupyterlab(html, "../notebook.css") == html
 
@@ -39,21 +39,21 @@ def test_a_page_that_is_no_notebook_stays_as_it_is() -> None:
         ),
     ],
 )
-def test_known_blocks_around_the_cells_are_taken_out(before: str, expected: str) -> None:
+def test_known_blocks_around_the_cells_are_taken_out(before, expected):
     assert slimmed(before) == f"{expected}{LINK}{WRAPPER}{END}"
 
 
-def test_styles_behind_the_cells_are_taken_out() -> None:
+def test_styles_behind_the_cells_are_taken_out():
     after = "<style>['td { } .highlight-ipynb .k {}']</style>"
     assert slimmed("", after=f"{after}<p>mine</p>") == f"{LINK}{WRAPPER}{END}<p>mine</p>"
 
 
-def test_blocks_in_the_cells_stay() -> None:
+def test_blocks_in_the_cells_stay():
     cells = "<style>.jupyter-wrapper p {}</style><script>draw('.jp-Mermaid')</script>"
     assert slimmed("", cells) == f"{LINK}{WRAPPER}{cells}{END}"
 
 
-def test_code_is_written_as_the_theme_does() -> None:
+def test_code_is_written_as_the_theme_does():
     cells = (
         '<div class="zeroclipboard-container"><clipboard-copy for="cell-1"><div>x</div>'
         "</clipboard-copy></div>"
@@ -70,7 +70,7 @@ def test_code_is_written_as_the_theme_does() -> None:
     )
 
 
-def test_cells_have_the_same_ids_in_each_build() -> None:
+def test_cells_have_the_same_ids_in_each_build():
     found = [
         slimmed("", f'<div id="cell-id={name}"></div><div id="cell-id=x"></div>') for name in "ab"
     ]

@@ -1,13 +1,10 @@
 """Reading `study.yml` and tables: what stands in them, exactly, and where."""
 
-from __future__ import annotations
-
 import os
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
-from builders import Read, write_study
+from builders import write_study
 
 from gridatlas.data.reader import nearest_line, read_study, study_folders
 from gridatlas.data.tables import parse_csv
@@ -53,26 +50,26 @@ from gridatlas.model.problems import Problem
         ('"\\ud83d\\ude00"', "😀"),  # as JSON has it
     ],
 )
-def test_yaml_scalars_are_taken_as_they_are_written(written: str, value: object) -> None:
+def test_yaml_scalars_are_taken_as_they_are_written(written, value):
     tree, _, problems = parse_yaml(f"key: {written}\n", "study.yml")
     assert problems == []
     # A Decimal equals an int, and True equals 1: the type and the digits count too.
     assert (repr(tree["key"]), type(tree["key"])) == (repr(value), type(value))
 
 
-def test_yaml_numbers_keep_all_their_digits() -> None:
+def test_yaml_numbers_keep_all_their_digits():
     digits = "0.1234567890123456789012345678901234567890"
     tree, _, _ = parse_yaml(f"a: {digits}\nb: {'9' * 60}\n", "study.yml")
     assert str(tree["a"]) == digits
     assert tree["b"] == Decimal("9" * 60)
 
 
-def test_aliases_are_written_out() -> None:
+def test_aliases_are_written_out():
     tree, _, problems = parse_yaml("a: &one [1, 2]\nb: *one\n", "study.yml")
     assert (tree, problems) == ({"a": [1, 2], "b": [1, 2]}, [])
 
 
-def test_every_key_has_its_line() -> None:
+def test_every_key_has_its_line():
     text = (
         "# A comment.\n"
         "title: A demo\n"
@@ -113,7 +110,7 @@ def test_every_key_has_its_line() -> None:
     }
 
 
-def test_a_key_that_is_not_there_has_the_line_of_the_nearest_around_it() -> None:
+def test_a_key_that_is_not_there_has_the_line_of_the_nearest_around_it():
     lines = {(): 1, ("metric",): 3, ("metric", "name"): 4}
     assert nearest_line(lines, ("metric", "name")) == 4
     assert nearest_line(lines, ("metric", "unit")) == 3
@@ -121,7 +118,7 @@ def test_a_key_that_is_not_there_has_the_line_of_the_nearest_around_it() -> None
     assert nearest_line({}, ("title",)) is None
 
 
-def test_an_escape_beyond_unicode_is_no_yaml() -> None:
+def test_an_escape_beyond_unicode_is_no_yaml():
     tree, _, problems = parse_yaml('format: 1\ntitle: "\\UFFFFFFFF"\n', "study.yml")
     assert tree is None
     assert [(problem.kind, problem.line) for problem in problems] == [("not-yaml", 2)]
@@ -130,11 +127,10 @@ def test_an_escape_beyond_unicode_is_no_yaml() -> None:
 # --- CSV ----------------------------------------------------------------------------------------
 
 
-def test_a_table_is_taken_as_it_stands() -> None:
+def test_a_table_is_taken_as_it_stands():
     text = 'rate,note\n0.10,"one, ""two"""\n\n" 0.2 ","three\nfour"\n0.3,\n'
     found, problems = parse_csv(text, "cells.csv")
     assert problems == []
-    assert found is not None
     assert (found.name, found.columns) == ("cells.csv", ("rate", "note"))
     assert [[*texts] for texts in found.texts] == [
         ["0.10", "0.2", "0.3"],
@@ -144,7 +140,7 @@ def test_a_table_is_taken_as_it_stands() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_each_row_of_a_long_table_has_the_line_that_it_begins_on(end: str) -> None:
+def test_each_row_of_a_long_table_has_the_line_that_it_begins_on(end):
     cells = ["a", f'"b{end}b"', f'"{end}{end}c"', "d", f'"{end}"', "e"]
     rows = [f"{number},{cell}" + end * (number % 7) for number, cell in enumerate(cells * 60)]
     found, problems = parse_csv(end.join(["number,text", *rows]), "cells.csv")
@@ -158,7 +154,7 @@ def test_each_row_of_a_long_table_has_the_line_that_it_begins_on(end: str) -> No
     assert [*found.column("number")] == [str(number) for number in range(360)]
 
 
-def test_the_line_of_a_row_that_never_ends_is_told_in_a_long_table() -> None:
+def test_the_line_of_a_row_that_never_ends_is_told_in_a_long_table():
     rows = "".join(f'{number},"a\nb"\n' for number in range(150))
     found, problems = parse_csv(f'number,text\n{rows}1,"never\nends\n', "cells.csv")
     assert found is None
@@ -166,7 +162,7 @@ def test_the_line_of_a_row_that_never_ends_is_told_in_a_long_table() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\r\n\r\n"])
-def test_a_table_without_a_header_is_a_problem(text: str) -> None:
+def test_a_table_without_a_header_is_a_problem(text):
     found, problems = parse_csv(text, "cells.csv")
     assert found is None
     assert len(problems) == 1
@@ -175,10 +171,9 @@ def test_a_table_without_a_header_is_a_problem(text: str) -> None:
 # --- files --------------------------------------------------------------------------------------
 
 
-def test_a_study_is_read_with_the_lines_of_its_keys(read: Read) -> None:
+def test_a_study_is_read_with_the_lines_of_its_keys(read):
     source, problems = read("facets: [model]\n", "model,rate,depth,value\na,1,1,47.30\n")
     assert problems == []
-    assert source is not None
     assert (source.id, source.name) == ("demo", "data/demo/study.yml")
     assert (source.line("facets"), source.line("facets", 0), source.line("metric", "unit")) == (
         6, 6, 3,
@@ -188,7 +183,7 @@ def test_a_study_is_read_with_the_lines_of_its_keys(read: Read) -> None:
     assert [*source.tables["cells"].lines] == [2]
 
 
-def _outside(file: str) -> Problem:
+def _outside(file):
     return Problem(
         kind="file-outside",
         file="data/demo/study.yml",
@@ -200,18 +195,17 @@ def _outside(file: str) -> Problem:
     )
 
 
-def test_a_link_out_of_the_folder_is_not_followed(read: Read, tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_not_followed(read, tmp_path):
     secret = tmp_path / "secret.csv"
     secret.write_text("rate,depth,value\n1,1,1\n")
     (tmp_path / "data" / "demo").mkdir(parents=True)
     (tmp_path / "data" / "demo" / "link.csv").symlink_to(secret)
     source, problems = read("readings: [{id: paper, file: link.csv}]\n")
     assert problems == [_outside("link.csv")]
-    assert source is not None
     assert source.tables == {}
 
 
-def test_a_linked_folder_is_not_followed_either(read: Read, tmp_path: Path) -> None:
+def test_a_linked_folder_is_not_followed_either(read, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "cells.csv").write_text("rate,depth,value\n1,1,1\n")
     (tmp_path / "data" / "demo").mkdir(parents=True)
@@ -220,7 +214,7 @@ def test_a_linked_folder_is_not_followed_either(read: Read, tmp_path: Path) -> N
     assert problems == [_outside("folder/cells.csv")]
 
 
-def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> None:
+def test_a_link_within_the_folder_is_followed(read, tmp_path):
     (tmp_path / "data" / "demo").mkdir(parents=True)
     (tmp_path / "data" / "demo" / "link.csv").symlink_to("table.csv")
     source, problems = read(
@@ -229,7 +223,6 @@ def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> Non
         {"table.csv": "rate,depth,value\n1,1,1\n"},
     )
     assert problems == []
-    assert source is not None
     assert [*source.tables["paper"].rows()] == [("1", "1", "1")]
 
 
@@ -245,9 +238,7 @@ def test_a_link_within_the_folder_is_followed(read: Read, tmp_path: Path) -> Non
         ("demo/runs/a.json", "data/demo/runs/a.json", False),
     ],
 )
-def test_no_link_out_of_the_data_folder_is_followed(
-    tmp_path: Path, link: str, name: str, exists: bool
-) -> None:
+def test_no_link_out_of_the_data_folder_is_followed(tmp_path, link, name, exists):
     folder = write_study(tmp_path / "data/demo", files={"runs/a.json": "not JSON"})
     outside = tmp_path / "outside"
     (tmp_path / "data" / link).rename(outside)
@@ -265,7 +256,7 @@ def test_no_link_out_of_the_data_folder_is_followed(
     ]
 
 
-def test_a_data_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
+def test_a_data_folder_that_is_itself_a_link_is_read(tmp_path):
     write_study(tmp_path / "store/demo")
     (tmp_path / "data").symlink_to("store")
     source, problems = read_study(tmp_path / "data" / "demo", "data/demo")
@@ -273,13 +264,13 @@ def test_a_data_folder_that_is_itself_a_link_is_read(tmp_path: Path) -> None:
     assert source is not None
 
 
-def test_a_link_to_itself_is_a_problem(read: Read, tmp_path: Path) -> None:
+def test_a_link_to_itself_is_a_problem(read, tmp_path):
     (tmp_path / "data" / "demo").mkdir(parents=True)
     os.symlink("cells.csv", tmp_path / "data" / "demo" / "cells.csv")
     _, problems = read()
     assert [problem.severity for problem in problems] == ["problem"]
 
 
-def test_a_nul_in_the_name_of_a_file_is_a_problem(read: Read) -> None:
+def test_a_nul_in_the_name_of_a_file_is_a_problem(read):
     _, problems = read('readings: [{id: paper, file: "cells\\0.csv"}]\n')
     assert [(problem.file, problem.line) for problem in problems] == [("data/demo/study.yml", 6)]

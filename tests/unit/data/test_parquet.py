@@ -1,18 +1,15 @@
 """Tables in Parquet: the same texts as a CSV file of them would have."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from decimal import Decimal
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from builders import HEAD, write_study
 
-from gridatlas.data.reader import StudySource, read_study
+from gridatlas.data.reader import read_study
 from gridatlas.data.validate import validate
 from gridatlas.model.problems import Problem
 
@@ -20,18 +17,18 @@ NAME = "data/demo/cells.parquet"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     readings = "readings: [{id: paper, file: cells.parquet}]\n"
     return write_study(tmp_path / "demo", HEAD + readings, None)
 
 
-def _read(folder: Path) -> tuple[StudySource, list[Problem]]:
+def _read(folder):
     source, problems = read_study(folder, "data/demo")
     assert source is not None
     return source, problems
 
 
-def _values(folder: Path, values: pa.Array) -> list[str]:
+def _values(folder, values):
     pq.write_table(pa.table({"value": values}), folder / "cells.parquet")
     source, problems = _read(folder)
     assert problems == []
@@ -58,13 +55,11 @@ def _values(folder: Path, values: pa.Array) -> list[str]:
         (pa.array([47.3, None], pa.float32()), ["47.3", ""]),
     ],
 )
-def test_values_are_the_texts_that_were_meant(
-    folder: Path, values: pa.Array, texts: list[str]
-) -> None:
+def test_values_are_the_texts_that_were_meant(folder, values, texts):
     assert _values(folder, values) == texts
 
 
-def test_row_groups_are_one_table(folder: Path) -> None:
+def test_row_groups_are_one_table(folder):
     groups = [
         pa.table({"value": pa.array(values, pa.float64())}) for values in ([], [1, 2], [2, 3])
     ]
@@ -77,7 +72,7 @@ def test_row_groups_are_one_table(folder: Path) -> None:
     assert [*source.tables["paper"].lines] == [1, 2, 3, 4]
 
 
-def test_a_table_is_read_without_pandas(folder: Path) -> None:
+def test_a_table_is_read_without_pandas(folder):
     pq.write_table(pa.table({"value": [1.5, None, 1.5]}), folder / "cells.parquet")
     code = (
         "import sys; from pathlib import Path; from gridatlas.data.tables import read_table; "
@@ -88,7 +83,7 @@ def test_a_table_is_read_without_pandas(folder: Path) -> None:
     assert subprocess.check_output(command, text=True) == "1.5  1.5 False\n"
 
 
-def test_rows_are_counted_from_one(folder: Path) -> None:
+def test_rows_are_counted_from_one(folder):
     columns = {"rate": [0.1, 0.2], "depth": [1, 1], "value": [10.5, None], "state": [None, "oom"]}
     pq.write_table(pa.table(columns), folder / "cells.parquet")
     source, problems = _read(folder)
@@ -98,7 +93,6 @@ def test_rows_are_counted_from_one(folder: Path) -> None:
     assert [*source.tables["paper"].lines] == [1, 2]
     study, problems = validate(source)
     assert problems == []
-    assert study is not None
     cells = study.readings[0].table
     assert {point: (cell.value, cell.state, cell.line) for (_, point), cell in cells.items()} == {
         ("0.1", "1"): (Decimal("10.5"), "ok", 1),
@@ -106,7 +100,7 @@ def test_rows_are_counted_from_one(folder: Path) -> None:
     }
 
 
-def test_without_pyarrow_the_extra_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow_the_extra_is_named(folder, monkeypatch):
     pq.write_table(pa.table({"rate": [1]}), folder / "cells.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -126,7 +120,7 @@ def test_without_pyarrow_the_extra_is_named(folder: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     "content", [b"", b"rate,depth,value\n0.1,1,10\n", b"PAR1" + b"\xff" * 100 + b"PAR1"]
 )
-def test_a_broken_file_is_a_problem(folder: Path, content: bytes) -> None:
+def test_a_broken_file_is_a_problem(folder, content):
     (folder / "cells.parquet").write_bytes(content)
     source, problems = _read(folder)
     assert source.tables == {}
@@ -137,7 +131,7 @@ def test_a_broken_file_is_a_problem(folder: Path, content: bytes) -> None:
     assert str(folder) not in problems[0].found
 
 
-def test_a_file_cut_off_in_the_middle_is_a_problem(folder: Path) -> None:
+def test_a_file_cut_off_in_the_middle_is_a_problem(folder):
     pq.write_table(pa.table({"rate": list(range(1000))}), folder / "cells.parquet")
     whole = (folder / "cells.parquet").read_bytes()
     (folder / "cells.parquet").write_bytes(whole[: len(whole) // 2])
@@ -145,7 +139,7 @@ def test_a_file_cut_off_in_the_middle_is_a_problem(folder: Path) -> None:
     assert [problem.kind for problem in problems] == ["not-parquet"]
 
 
-def test_a_file_without_rows_is_a_problem(folder: Path) -> None:
+def test_a_file_without_rows_is_a_problem(folder):
     pq.write_table(pa.table({"rate": pa.array([], pa.float64())}), folder / "cells.parquet")
     source, problems = _read(folder)
     assert source.tables == {}

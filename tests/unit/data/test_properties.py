@@ -1,7 +1,5 @@
 """What holds for whatever stands in a file."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -9,7 +7,6 @@ import re
 import tempfile
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from amount import amount
@@ -31,7 +28,6 @@ from gridatlas.data.tables import (
 )
 from gridatlas.data.validate import validate
 from gridatlas.data.yaml import parse_yaml
-from gridatlas.model.problems import Problem
 from gridatlas.model.schema import StudyFile, format_number, level_key, level_number
 from gridatlas.table.choose import analyse
 
@@ -57,7 +53,7 @@ PLAIN = st.text(
 @example(Decimal("-0.0"))
 @example(Decimal("1E+20"))
 @example(Decimal("12345678901234567890123456789"))
-def test_a_numbers_key_is_that_number(number: Decimal) -> None:
+def test_a_numbers_key_is_that_number(number):
     key = format_number(number)
     assert Decimal(key) == number
     assert level_number(key) == number
@@ -65,7 +61,7 @@ def test_a_numbers_key_is_that_number(number: Decimal) -> None:
 
 
 @given(DECIMALS)
-def test_a_numbers_key_is_plain(number: Decimal) -> None:
+def test_a_numbers_key_is_plain(number):
     key = format_number(number)
     assert set(key) <= set("-.0123456789")
     assert key != "-0"
@@ -74,7 +70,7 @@ def test_a_numbers_key_is_plain(number: Decimal) -> None:
 
 
 @given(DECIMALS, st.integers(0, 5))
-def test_a_number_has_one_key_however_it_is_written(number: Decimal, zeros: int) -> None:
+def test_a_number_has_one_key_however_it_is_written(number, zeros):
     sign, digits, exponent = number.as_tuple()
     plain = f"{number:f}"
     longer = plain + ("" if "." in plain else ".") + "0" * zeros
@@ -88,7 +84,7 @@ def test_a_number_has_one_key_however_it_is_written(number: Decimal, zeros: int)
 @example("٣")
 @example("NaN")
 @example("0x1f")
-def test_a_key_is_its_own_key(text: str) -> None:
+def test_a_key_is_its_own_key(text):
     assume(text.strip())
     key = level_key(text)
     assert level_key(key) == key
@@ -97,7 +93,7 @@ def test_a_key_is_its_own_key(text: str) -> None:
 
 @given(TEXT.filter(lambda text: not text.strip()))
 @example("")
-def test_nothing_is_no_level(text: str) -> None:
+def test_nothing_is_no_level(text):
     with pytest.raises(ValueError, match="not empty"):
         level_key(text)
 
@@ -107,7 +103,7 @@ def test_nothing_is_no_level(text: str) -> None:
 @example("nul.txt")
 @example("x.")
 @example("lpt1" + "." * 97)
-def test_an_address_can_stand_in_every_path(text: str) -> None:
+def test_an_address_can_stand_in_every_path(text):
     address = slug(text)
     assert 1 <= len(address) <= 100
     assert set(address) <= set("abcdefghijklmnopqrstuvwxyz0123456789_.-")
@@ -120,7 +116,7 @@ def test_an_address_can_stand_in_every_path(text: str) -> None:
 # --- files --------------------------------------------------------------------------------------
 
 
-def _are_problems(found: list[Problem]) -> None:
+def _are_problems(found):
     """Each is four lines that a terminal shows as they are, whatever stands in the data."""
     for problem in found:
         assert problem.kind
@@ -131,7 +127,7 @@ def _are_problems(found: list[Problem]) -> None:
 
 
 @given(st.lists(TEXT | st.sampled_from(["'=1", "''+2", "=3", " a ", "a", ""])), st.integers(1, 3))
-def test_columns_are_cleaned_and_guarded_as_each_of_their_texts(texts: list[str], of: int) -> None:
+def test_columns_are_cleaned_and_guarded_as_each_of_their_texts(texts, of):
     column = texts * of
     assert [*clean_column(column)] == [*map(clean_cell, column)]
     assert [*guarded_column(column)] == [*map(guarded, column)]
@@ -142,7 +138,7 @@ def test_columns_are_cleaned_and_guarded_as_each_of_their_texts(texts: list[str]
 @example("\n")
 @example('"')
 @example("\ufeff")
-def test_csv_never_raises(text: str) -> None:
+def test_csv_never_raises(text):
     found, problems = parse_csv(text, "cells.csv")
     assert found is not None or problems
     _are_problems(problems)
@@ -154,7 +150,7 @@ def test_csv_never_raises(text: str) -> None:
 
 @given(st.lists(st.lists(PLAIN, min_size=2, max_size=2), min_size=2))
 @example([["", ""], ["", "'@"]])
-def test_a_table_that_python_writes_is_read_as_it_was(rows: list[list[str]]) -> None:
+def test_a_table_that_python_writes_is_read_as_it_was(rows):
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows(rows)
     found, problems = parse_csv(text.getvalue(), "cells.csv")
@@ -173,7 +169,7 @@ def test_a_table_that_python_writes_is_read_as_it_was(rows: list[list[str]]) -> 
 @example("? [a]\n: b")
 @example("!!int x")
 @example("%YAML 3.0\n---\n")
-def test_yaml_never_raises(text: str) -> None:
+def test_yaml_never_raises(text):
     tree, lines, problems = parse_yaml(text, "study.yml")
     assert tree is None or not problems
     _are_problems(problems)
@@ -202,7 +198,7 @@ RIGHT = {
 }
 
 
-def _check(study: str, cells: str) -> list[Problem]:
+def _check(study, cells):
     """Everything that `gridatlas check` does with a study, and its specification."""
     with tempfile.TemporaryDirectory() as name:
         source, problems = read_study(write_study(Path(name) / "demo", study, cells), "demo")
@@ -222,7 +218,7 @@ def _check(study: str, cells: str) -> list[Problem]:
 @example({"readings": [{"id": "a", "file": "\x00"}]})
 @example({"readings": [{"id": "a", "file": "x" * 5000}]})
 @settings(max_examples=amount(200, 5_000))
-def test_no_study_yml_is_a_traceback(tree: dict[str, Any]) -> None:
+def test_no_study_yml_is_a_traceback(tree):
     study = json.dumps(RIGHT | tree)
     _are_problems(_check(study, "model,rate,depth,value\nsmall,0.1,1,10\nlarge,0.2,1,20\n"))
 
@@ -237,7 +233,7 @@ COLUMNS = ["model", "rate", "depth", "value", "n", "successes", "stderr", "state
 @example([["a", "1", "1", "1e30", "", "", "", "", ""]], False)
 @example([["a", "1", "1", "1e30", "", "", "", "", ""]] * 2, True)
 @settings(max_examples=amount(200, 5_000))
-def test_no_table_is_a_traceback(rows: list[list[str]], repeats: bool) -> None:
+def test_no_table_is_a_traceback(rows, repeats):
     text = io.StringIO(newline="")
     csv.writer(text).writerows([COLUMNS, *rows])
     study = RIGHT | {"facets": ["model"]} | ({"repeats": "mean"} if repeats else {})
@@ -261,7 +257,7 @@ NAMES = st.text(max_size=5) | st.sampled_from(["rate", "depth", "value", "n", "a
 @example({}, ["ra\nte", "depth", "\x1b[31mvalue"])
 @example({}, ["rate", "depth", "value", "no\nte"])
 @settings(max_examples=amount(200, 5_000))
-def test_no_name_breaks_a_message(tree: dict[str, Any], columns: list[str]) -> None:
+def test_no_name_breaks_a_message(tree, columns):
     text = io.StringIO(newline="")
     csv.writer(text).writerows([columns, ["1"] * len(columns)])
     _are_problems(_check(json.dumps(RIGHT | tree), text.getvalue()))

@@ -1,9 +1,6 @@
 """Who publishes studies: git, `CITATION.cff`, and the study itself."""
 
-from __future__ import annotations
-
 import subprocess
-from pathlib import Path
 
 import pytest
 from builders import CELLS, HEAD
@@ -21,7 +18,7 @@ authors:
 """
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder, *arguments):
     who = ["-c", "user.name=T", "-c", "user.email=t@t.example", "-c", "commit.gpgsign=false"]
     done = subprocess.run(
         ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True
@@ -30,7 +27,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     for name, more in (("a", ""), ("b", "authors: [B. Author]\n")):
         (tmp_path / "data" / name).mkdir(parents=True)
         (tmp_path / "data" / name / "study.yml").write_text(HEAD + more)
@@ -38,18 +35,18 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def found(data: Path) -> dict[str, Published]:
+def found(data):
     return published(data, [each.study for each in load_data(data).values()])
 
 
-def test_without_git_nothing_is_made_up(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_nothing_is_made_up(data, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(data.parents[1]))
     assert found(data) == {"a": Published(), "b": Published(authors=("B. Author",))}
     monkeypatch.setenv("PATH", "")
     assert found(data)["a"] == Published()
 
 
-def test_the_last_commit_of_each_study(data: Path) -> None:
+def test_the_last_commit_of_each_study(data):
     top = data.parent
     (top / "CITATION.cff").write_text(CFF)
     git(top, "init", "-q")
@@ -68,7 +65,7 @@ def test_the_last_commit_of_each_study(data: Path) -> None:
     assert [each.changed for each in found(data).values()] == [True, False]
 
 
-def test_where_history_is_cut_off_no_commit_is_named(data: Path, tmp_path: Path) -> None:
+def test_where_history_is_cut_off_no_commit_is_named(data, tmp_path):
     top = data.parent
     git(top, "init", "-q")
     git(top, "add", "-A")
@@ -80,7 +77,7 @@ def test_where_history_is_cut_off_no_commit_is_named(data: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("text", ["", "a: [", "- 1", "authors: 3\nlicense: [MIT]\n", "\0"])
-def test_a_citation_file_that_says_nothing_is_none(data: Path, text: str) -> None:
+def test_a_citation_file_that_says_nothing_is_none(data, text):
     git(data.parent, "init", "-q")
     (data.parent / "CITATION.cff").write_text(text)
     assert found(data)["a"] == Published()

@@ -7,24 +7,23 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gridatlas.files import cache as module
-from gridatlas.files.cache import FILE, IN_USE, Cache, Content, cache_key, open_cache
+from gridatlas.files.cache import FILE, IN_USE, Cache, cache_key, open_cache
 
-PARTS: dict[str, Content] = {"a/ü.svg": "<svg>−</svg>" * 100, "b.png": b"\x00\xff", "empty": ""}
+PARTS = {"a/ü.svg": "<svg>−</svg>" * 100, "b.png": b"\x00\xff", "empty": ""}
 
 
-def _stored(folder: Path, key: str) -> dict[str, Content] | None:
+def _stored(folder, key):
     """An entry as another process finds it."""
     entry = Cache(folder).get(key)
     return None if entry is None else dict(entry)
 
 
-def _execute(folder: Path, *statement: object) -> list[tuple[object, ...]]:
+def _execute(folder, *statement):
     with sqlite3.connect(folder / FILE) as connection:
         found = connection.execute(*statement).fetchall()  # type: ignore[arg-type]
     connection.close()
@@ -45,7 +44,7 @@ def _execute(folder: Path, *statement: object) -> list[tuple[object, ...]]:
     ],
     ids=["texts and bytes", "nothing", "no bytes", "many", "long"],
 )
-def test_an_entry_comes_back_as_it_was(tmp_path: Path, parts: dict[str, Content]) -> None:
+def test_an_entry_comes_back_as_it_was(tmp_path, parts):
     cache = Cache(tmp_path / "new" / "folder")
     assert cache.get("key") is None
     assert dict(cache.put("key", parts)) == parts
@@ -60,14 +59,14 @@ def test_an_entry_comes_back_as_it_was(tmp_path: Path, parts: dict[str, Content]
     assert cache.get("another") is None
 
 
-def test_the_later_entry_of_a_key_counts(tmp_path: Path) -> None:
+def test_the_later_entry_of_a_key_counts(tmp_path):
     cache = Cache(tmp_path)
     cache.put("key", {"a": "1", "b": "1"})
     cache.put("key", {"a": "2"})
     assert _stored(tmp_path, "key") == {"a": "2"}
 
 
-def test_texts_are_compressed(tmp_path: Path) -> None:
+def test_texts_are_compressed(tmp_path):
     cache = Cache(tmp_path)
     cache.put("key", {"text": "all the same " * 10_000, "picture": bytes(1000)})
     assert dict(_execute(tmp_path, "SELECT name, length(value) < 1000 FROM parts")) == {
@@ -75,20 +74,20 @@ def test_texts_are_compressed(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_without_a_folder_nothing_is_stored() -> None:
+def test_without_a_folder_nothing_is_stored():
     cache = Cache(None)
     assert cache.put("key", PARTS) is PARTS
     assert cache.get("key") is None
     cache.evict(0)
 
 
-def test_another_key_differs_whatever_the_parts_are() -> None:
+def test_another_key_differs_whatever_the_parts_are():
     parts = [("a", "b"), ("ab",), ("a", b"b", ""), ("", "ab"), ("1:a", "b"), ()]
     assert len({cache_key(*part) for part in parts}) == len(parts)
     assert cache_key("ä") == cache_key("ä".encode())
 
 
-def test_a_process_opens_a_database_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_opens_a_database_once(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cache = open_cache(Path("cache"))
     assert open_cache(tmp_path / "cache") is cache
@@ -103,10 +102,9 @@ def test_a_process_opens_a_database_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("limit", "left"),
-    [(10_000, "abcd"), (4000, "abcd"), (3999, "acd"), (2000, "ad"), (0, "d")],
+    ("limit", "left"), [(10_000, "abcd"), (4000, "abcd"), (3999, "acd"), (2000, "ad"), (0, "d")]
 )
-def test_what_was_unused_for_longest_goes_first(tmp_path: Path, limit: int, left: str) -> None:
+def test_what_was_unused_for_longest_goes_first(tmp_path, limit, left):
     cache = Cache(tmp_path)
     now = int(time.time())
     for key, hours in {"a": 2, "b": 5, "c": 4, "d": 9}.items():
@@ -118,7 +116,7 @@ def test_what_was_unused_for_longest_goes_first(tmp_path: Path, limit: int, left
     assert _execute(tmp_path, "SELECT DISTINCT key FROM parts") == [(key,) for key in left]
 
 
-def test_what_a_build_may_still_read_stays(tmp_path: Path) -> None:
+def test_what_a_build_may_still_read_stays(tmp_path):
     cache = Cache(tmp_path)
     now = int(time.time())
     for key, used in {"new": now, "old": now - IN_USE - 1, "later": now + 9 * IN_USE}.items():
@@ -129,7 +127,7 @@ def test_what_a_build_may_still_read_stays(tmp_path: Path) -> None:
     assert _execute(tmp_path, "SELECT key FROM entries") == [("new",)]
 
 
-def test_the_file_shrinks(tmp_path: Path) -> None:
+def test_the_file_shrinks(tmp_path):
     cache = Cache(tmp_path)
     for key in "abcdefgh":
         cache.put(key, {"": os.urandom(1_000_000)})
@@ -156,7 +154,7 @@ for number in range(int(sys.argv[2])):
 """
 
 
-def _writer(folder: Path, number: int) -> subprocess.Popen[str]:
+def _writer(folder, number):
     return subprocess.Popen(
         [sys.executable, "-c", WRITE, str(folder), str(number)],
         stdout=subprocess.PIPE,
@@ -165,7 +163,7 @@ def _writer(folder: Path, number: int) -> subprocess.Popen[str]:
     )
 
 
-def _assert_whole(folder: Path) -> int:
+def _assert_whole(folder):
     """All entries can be read; gives their number."""
     assert _execute(folder, "PRAGMA integrity_check") == [("ok",)]
     keys = [str(key) for (key,) in _execute(folder, "SELECT key FROM entries")]
@@ -181,7 +179,7 @@ def _assert_whole(folder: Path) -> int:
     return len(keys)
 
 
-def test_processes_write_at_once(tmp_path: Path) -> None:
+def test_processes_write_at_once(tmp_path):
     writers = [_writer(tmp_path, 200) for _ in range(3)]
     for writer in writers:
         _, output = writer.communicate(timeout=600)
@@ -191,10 +189,9 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.02, 0.05, 0.1, 0.3])
-def test_a_kill_leaves_entries_whole(tmp_path: Path, seconds: float) -> None:
+def test_a_kill_leaves_entries_whole(tmp_path, seconds):
     for _ in range(2):  # The second one begins with what the first one left.
         writer = _writer(tmp_path, 1_000_000)
-        assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
         time.sleep(seconds)
         writer.send_signal(signal.SIGKILL)
@@ -204,9 +201,7 @@ def test_a_kill_leaves_entries_whole(tmp_path: Path, seconds: float) -> None:
     assert _stored(tmp_path, "key") == PARTS
 
 
-def test_a_write_that_gets_no_lock_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_write_that_gets_no_lock_is_skipped(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(module, "LOCK_TIMEOUT", 0.1)
     Cache(tmp_path).put("old", PARTS)
     cache = Cache(tmp_path)
@@ -214,7 +209,7 @@ def test_a_write_that_gets_no_lock_is_skipped(
     other.execute("BEGIN IMMEDIATE")
     assert cache.put("key", PARTS) is PARTS
     assert cache._connection is not None
-    asked: list[str] = []
+    asked = []
     cache._connection.set_trace_callback(asked.append)
     assert cache.put("another", PARTS) is PARTS
     assert asked == [], "only the first one waits"
@@ -225,7 +220,7 @@ def test_a_write_that_gets_no_lock_is_skipped(
     assert open_cache(tmp_path, retry=True).put("key", PARTS) is not PARTS
 
 
-def _warnings(caplog: pytest.LogCaptureFixture, folder: Path) -> list[str]:
+def _warnings(caplog, folder):
     """Why the cache can't be used, as it was logged."""
     start = f"gridatlas: the cache {folder / FILE} can't be used: "
     end = (
@@ -241,16 +236,16 @@ def _warnings(caplog: pytest.LogCaptureFixture, folder: Path) -> list[str]:
 # --- what can't be used -------------------------------------------------------------------------
 
 
-def _truncated(file: Path) -> None:
+def _truncated(file):
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
 
 
-def _zeroed(file: Path) -> None:
+def _zeroed(file):
     content = file.read_bytes()
     file.write_bytes(content[:100] + bytes(len(content) - 100))
 
 
-DAMAGE: dict[str, Callable[[Path], object]] = {
+DAMAGE = {
     "empty": lambda file: file.write_bytes(b""),
     "text": lambda file: file.write_text("no database" * 1000),
     "header": lambda file: file.write_bytes(b"X" + file.read_bytes()[1:]),
@@ -261,9 +256,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_database_is_begun_anew(
-    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_database_is_begun_anew(tmp_path, kind, caplog):
     cache = Cache(tmp_path)
     for key in "abcdefgh":
         cache.put(key, {"": os.urandom(100_000)})
@@ -295,7 +288,7 @@ def test_a_damaged_database_is_begun_anew(
         "UPDATE entries SET digest = x'00'",
     ],
 )
-def test_an_entry_that_was_changed_is_none(tmp_path: Path, change: str) -> None:
+def test_an_entry_that_was_changed_is_none(tmp_path, change):
     Cache(tmp_path).put("key", PARTS)
     assert _stored(tmp_path, "key") == PARTS
     _execute(tmp_path, change)
@@ -304,15 +297,15 @@ def test_an_entry_that_was_changed_is_none(tmp_path: Path, change: str) -> None:
     assert _stored(tmp_path, "key") == PARTS
 
 
-def _in_the_way(folder: Path) -> None:
+def _in_the_way(folder):
     folder.write_text("a file in the place of the folder")
 
 
-def _folder_in_the_way(folder: Path) -> None:
+def _folder_in_the_way(folder):
     (folder / FILE).mkdir(parents=True)
 
 
-def _other_tables(folder: Path) -> None:
+def _other_tables(folder):
     folder.mkdir()
     _execute(folder, "CREATE TABLE entries (other TEXT)")
 
@@ -326,12 +319,7 @@ def _other_tables(folder: Path) -> None:
     ],
     ids=["a file for the folder", "a folder for the file", "a database of others"],
 )
-def test_a_cache_that_cannot_be_used_is_logged_once(
-    tmp_path: Path,
-    prepare: Callable[[Path], None],
-    found: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_cache_that_cannot_be_used_is_logged_once(tmp_path, prepare, found, caplog):
     folder = tmp_path / "cache"
     prepare(folder)
     for _ in range(3):
@@ -343,19 +331,18 @@ def test_a_cache_that_cannot_be_used_is_logged_once(
     assert _warnings(caplog, folder) == [found.format(folder=folder)]
 
 
-def test_a_full_disk_is_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_is_logged_once(tmp_path, caplog):
     cache = Cache(tmp_path)
     cache.put("key", PARTS)
-    assert cache._connection is not None
     cache._connection.execute("PRAGMA max_page_count = 10").fetchall()
-    large: dict[str, Content] = {"": os.urandom(10_000_000)}
+    large = {"": os.urandom(10_000_000)}
     for key in "abc":
         assert cache.put(key, large) is large
     assert dict(cache.get("key") or {}) == PARTS
     assert _warnings(caplog, tmp_path) == ["database or disk is full"]
 
 
-def test_what_is_gone_when_it_is_read_is_an_error_that_names_the_folder(tmp_path: Path) -> None:
+def test_what_is_gone_when_it_is_read_is_an_error_that_names_the_folder(tmp_path):
     entry = Cache(tmp_path).put("key", PARTS)
     _execute(tmp_path, "DELETE FROM parts")
     with pytest.raises(OSError, match="an entry was deleted meanwhile") as error:

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,31 +13,31 @@ from gridatlas.hosts.mkdocs.watching import Watching
 class Server:
     """Keeps what it shall watch."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.watched: list[str] = []
         self.running: Watching
 
-    def watch(self, path: str) -> None:
+    def watch(self, path):
         if not Path(path).exists():
             raise FileNotFoundError(path)
         self.watched.append(path)
 
-    def unwatch(self, path: str) -> None:
+    def unwatch(self, path):
         self.watched.remove(path)
 
     @property
-    def rebuilds(self) -> int:
+    def rebuilds(self):
         """How often it was told to build again."""
         return len(list(Path(self.watched[0]).iterdir()))
 
 
 @pytest.fixture
-def running(server: Server) -> Watching:
+def running(server):
     return server.running
 
 
 @pytest.fixture
-def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(tmp_path, monkeypatch):
     monkeypatch.setattr(watching, "EVERY", 0.01)
     (tmp_path / "data/tiny").mkdir(parents=True)
     server = Server()
@@ -49,14 +48,14 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     assert not Path(server.watched[0]).exists()
 
 
-def _until_told(server: Server, times: int) -> None:
+def _until_told(server, times):
     end = time.monotonic() + 300
     while server.rebuilds < times:
         assert time.monotonic() < end
         time.sleep(0.01)
 
 
-def test_a_folder_that_goes_and_comes(server: Server, tmp_path: Path) -> None:
+def test_a_folder_that_goes_and_comes(server, tmp_path):
     data = tmp_path / "data"
     data.rename(tmp_path / "away")
     _until_told(server, 1)
@@ -69,7 +68,7 @@ def test_a_folder_that_goes_and_comes(server: Server, tmp_path: Path) -> None:
     assert server.watched.count(str(tmp_path / "absent")) == 1
 
 
-def test_a_file_in_the_place_of_a_folder(server: Server, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder(server, tmp_path):
     study = tmp_path / "data/tiny"
     study.rmdir()
     study.write_text("a file")
@@ -84,9 +83,7 @@ def test_a_file_in_the_place_of_a_folder(server: Server, tmp_path: Path) -> None
     assert server.rebuilds == 2
 
 
-def test_an_edit_that_keeps_size_and_time(
-    server: Server, running: Watching, tmp_path: Path
-) -> None:
+def test_an_edit_that_keeps_size_and_time(server, running, tmp_path):
     data = tmp_path / "data"
     for number, path in enumerate(["tiny/cells.csv", "tiny/runs/r.json"], 1):
         file = data / path
@@ -104,9 +101,7 @@ def test_an_edit_that_keeps_size_and_time(
     assert server.rebuilds == 2
 
 
-def test_what_a_build_missed_and_nobody_else(
-    server: Server, running: Watching, tmp_path: Path
-) -> None:
+def test_what_a_build_missed_and_nobody_else(server, running, tmp_path):
     changed, gone = tmp_path / "data/tiny", tmp_path / "data/gone"
     # It was away for a moment, in which a build was.
     running.missed([changed, gone])

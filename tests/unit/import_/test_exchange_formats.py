@@ -1,7 +1,5 @@
 """`gridatlas export`: what is written has the form that others ask for, and reads back alike."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from gridatlas import load
 from gridatlas.cli.main import main
@@ -23,25 +21,25 @@ BOARD = "model,benchmark,shots,acc,n,stderr\n" + "".join(
 )
 
 
-def run(*words: object) -> Result:
+def run(*words):
     return CliRunner().invoke(main, [*map(str, words)])
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(tmp_path):
     (tmp_path / "board.csv").write_text(BOARD, "utf-8")
     result = run("import", tmp_path / "board.csv", "--yes", "--data", tmp_path / "data")
     assert result.exit_code == 0, result.output
     return tmp_path / "data"
 
 
-def cells(folder: Path, *names: str) -> set[tuple[str, ...]]:
+def cells(folder, *names):
     """The cells of the one study of a folder: what stands in some columns, numbers as numbers."""
     with next(folder.glob("*/cells.csv")).open(encoding="utf-8", newline="") as file:
         return {tuple(row[name] for name in names) for row in csv.DictReader(file)}
 
 
-def test_records_of_every_eval_ever_read_back_as_the_same_cells(data: Path, tmp_path: Path) -> None:
+def test_records_of_every_eval_ever_read_back_as_the_same_cells(data, tmp_path):
     result = run("export", "board", "--data", data, "--format", "eee", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert result.output == f"written: 2 files with 8 values below {tmp_path / 'out'}\n"
@@ -136,7 +134,7 @@ NEEDED = {
 """What the form of Every Eval Ever 0.3.0 asks of what we write."""
 
 
-def test_records_have_all_that_the_form_asks_for(data: Path, tmp_path: Path) -> None:
+def test_records_have_all_that_the_form_asks_for(data, tmp_path):
     run("export", "board", "--data", data, "--format", "eee", "--out", tmp_path / "out")
     records = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "out").rglob("*.json")]
     assert len(records) == 2
@@ -144,7 +142,7 @@ def test_records_have_all_that_the_form_asks_for(data: Path, tmp_path: Path) -> 
         jsonschema.validate(record, NEEDED)
 
 
-def record_of(folder: Path, name: str, model: str, who: str, scores: dict[str, list[int]]) -> None:
+def record_of(folder, name, model, who, scores):
     """A record with its instances: of each benchmark, whether each item is right."""
     relation = "first_party" if who == "Maker" else "third_party"
     results = [
@@ -179,7 +177,7 @@ def record_of(folder: Path, name: str, model: str, who: str, scores: dict[str, l
     (folder / f"{name}_samples.jsonl").write_text(text, "utf-8")
 
 
-def test_instances_are_items_and_sources_are_readings(tmp_path: Path) -> None:
+def test_instances_are_items_and_sources_are_readings(tmp_path):
     folder = tmp_path / "records"
     first = {"arith": [1, 1, 0, 1] * 10, "logic": [0, 1, 0, 1] * 10}
     second = {"arith": [1, 0, 0, 1] * 10, "logic": [0, 0, 0, 1] * 10}
@@ -210,7 +208,7 @@ def test_instances_are_items_and_sources_are_readings(tmp_path: Path) -> None:
     )
 
 
-def test_files_for_the_hub_read_back_as_the_same_values(data: Path, tmp_path: Path) -> None:
+def test_files_for_the_hub_read_back_as_the_same_values(data, tmp_path):
     out = tmp_path / "hub"
     command = ("export", "board", "--data", data, "--format", "hf-eval-results", "--out", out)
     result = run(*command, "--url", "https://example.org/board")
@@ -225,7 +223,7 @@ def test_files_for_the_hub_read_back_as_the_same_values(data: Path, tmp_path: Pa
     assert run(*command).output.endswith(f"--out {out}: not an empty folder\n")
 
 
-def test_what_a_record_needs_is_asked_for(tmp_path: Path) -> None:
+def test_what_a_record_needs_is_asked_for(tmp_path):
     (tmp_path / "t.csv").write_text("model,task,S\na,x,5.5\na,y,6.5\nb,x,7.5\nb,y,8.5\n", "utf-8")
     data = tmp_path / "data"
     assert run("import", tmp_path / "t.csv", "--yes", "--data", data).exit_code == 0

@@ -1,7 +1,5 @@
 """`gridatlas import`: what is proposed, what is written, and what is said of each row."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import io
@@ -14,14 +12,13 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 import yaml
 from amount import amount
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +27,7 @@ from gridatlas.cli.main import main
 from gridatlas.data.names import ID
 from gridatlas.data.text import unnameable
 from gridatlas_import import command as import_
-from gridatlas_import.cells import Imported, identifier, make_cells
+from gridatlas_import.cells import identifier, make_cells
 from gridatlas_import.detect import detect
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import propose
@@ -40,22 +37,22 @@ from gridatlas_import.write import staged
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(*arguments: str, answer: str | None = None) -> Result:
+def run(*arguments, answer=None):
     return CliRunner().invoke(main, ["import", *arguments], input=answer)
 
 
-def put(folder: Path, name: str, text: str | bytes) -> None:
+def put(folder, name, text):
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode() if isinstance(text, str) else text)
 
 
-def written(folder: Path, study: str) -> list[list[str]]:
+def written(folder, study):
     with open(folder / "data" / study / "cells.csv", encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
@@ -159,7 +156,7 @@ readings:
 """
 
 
-def test_without_anybody_to_ask_it_proposes_and_says_how_to_accept(here: Path) -> None:
+def test_without_anybody_to_ask_it_proposes_and_says_how_to_accept(here):
     put(here, "results.csv", LONG)
     result = run("results.csv")
     assert result.exit_code == 0
@@ -169,7 +166,7 @@ def test_without_anybody_to_ask_it_proposes_and_says_how_to_accept(here: Path) -
     assert sorted(here.iterdir()) == [here / "results.csv"]
 
 
-def test_yes_takes_what_is_proposed(here: Path) -> None:
+def test_yes_takes_what_is_proposed(here):
     put(here, "results.csv", LONG)
     result = run("results.csv", "--yes")
     assert (result.exit_code, result.output) == (0, PROPOSED + WRITTEN)
@@ -179,7 +176,7 @@ def test_yes_takes_what_is_proposed(here: Path) -> None:
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
 
-def test_the_command_that_accepts_gives_the_same(here: Path) -> None:
+def test_the_command_that_accepts_gives_the_same(here):
     put(here, "results.csv", LONG)
     result = run(*shlex.split(ACCEPT)[2:])
     assert result.exit_code == 0, result.output
@@ -187,7 +184,7 @@ def test_the_command_that_accepts_gives_the_same(here: Path) -> None:
     assert (here / "data/results/study.yml").read_text("utf-8") == STUDY
 
 
-def test_with_axes_and_metric_named_nothing_is_asked(here: Path) -> None:
+def test_with_axes_and_metric_named_nothing_is_asked(here):
     put(here, "results.csv", LONG)
     result = run("results.csv", "--x", "lr", "--y", "batch", "--metric", "acc")
     assert result.exit_code == 0
@@ -197,9 +194,7 @@ def test_with_axes_and_metric_named_nothing_is_asked(here: Path) -> None:
 @pytest.mark.parametrize(
     ("answers", "status", "exists"), [(["y", ""], 0, True), (["n"], 0, False)], ids=["yes", "no"]
 )
-def test_at_a_terminal_it_asks(
-    here: Path, monkeypatch: pytest.MonkeyPatch, answers: list[str], status: int, exists: bool
-) -> None:
+def test_at_a_terminal_it_asks(here, monkeypatch, answers, status, exists):
     asked = []
     monkeypatch.setattr(import_, "_ask", lambda *given: asked.append(given) or answers.pop(0))
     put(here, "results.csv", LONG)
@@ -214,12 +209,10 @@ def test_at_a_terminal_it_asks(
 
 
 @pytest.mark.parametrize("answer", ["lower", None])
-def test_at_a_terminal_it_asks_what_is_better_where_nothing_says_it(
-    here: Path, monkeypatch: pytest.MonkeyPatch, answer: str | None
-) -> None:
+def test_at_a_terminal_it_asks_what_is_better_where_nothing_says_it(here, monkeypatch, answer):
     asked = []
 
-    def ask(question: str, answers: Sequence[str], default: str) -> str | None:
+    def ask(question, answers, default):
         asked.append(question.strip().partition(":")[0])
         return answer if "lower" in answers else default
 
@@ -240,12 +233,10 @@ RANDOM = "lr,depth,width,acc\n" + "".join(
 
 
 @pytest.mark.parametrize(("answer", "status"), [(2, 0), (None, 0)], ids=["second", "none"])
-def test_at_a_terminal_it_asks_which_of_several(
-    here: Path, monkeypatch: pytest.MonkeyPatch, answer: int | None, status: int
-) -> None:
+def test_at_a_terminal_it_asks_which_of_several(here, monkeypatch, answer, status):
     asked = []
 
-    def ask(question: str, answers: Sequence[str], default: str) -> str | None:
+    def ask(question, answers, default):
         if "Which one?" not in question:
             return default
         asked.append(len(answers) - 1)
@@ -265,7 +256,7 @@ def test_at_a_terminal_it_asks_which_of_several(
         assert (study.x.id, study.y.id) == axes[answer - 1]
 
 
-def test_the_example_of_a_claim_can_be_judged(here: Path) -> None:
+def test_the_example_of_a_claim_can_be_judged(here):
     put(here, "results.csv", "m,x,y,acc\na,1,1,0.5\na,2,1,0.6\nb,1,1,0.5\nb,2,1,0.7\n")
     run("results.csv", "--yes")
     study = here / "data/results/study.yml"
@@ -279,7 +270,7 @@ def test_the_example_of_a_claim_can_be_judged(here: Path) -> None:
     )
 
 
-def test_a_dry_run_writes_nothing(here: Path) -> None:
+def test_a_dry_run_writes_nothing(here):
     put(here, "results.csv", LONG)
     result = run("results.csv", "--dry-run")
     assert result.exit_code == 0
@@ -288,7 +279,7 @@ def test_a_dry_run_writes_nothing(here: Path) -> None:
     assert sorted(here.iterdir()) == [here / "results.csv"]
 
 
-def test_a_study_that_is_there_is_only_replaced_when_asked(here: Path) -> None:
+def test_a_study_that_is_there_is_only_replaced_when_asked(here):
     put(here, "results.csv", LONG)
     assert run("results.csv", "--yes").exit_code == 0
     put(here, "results.csv", LONG.replace("0,712", "0,799"))
@@ -310,16 +301,14 @@ def test_a_study_that_is_there_is_only_replaced_when_asked(here: Path) -> None:
     assert "  found:    data/results with other files: mine.csv\n" in result.output
 
 
-def test_nothing_is_left_where_the_folder_cant_be_renamed(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_left_where_the_folder_cant_be_renamed(here, monkeypatch):
     put(here, "results.csv", LONG)
     assert run("results.csv", "--yes").exit_code == 0
     put(here, "results.csv", LONG.replace("0,712", "0,799"))
 
     rename = os.rename
 
-    def failing(source: Path, target: Path) -> None:
+    def failing(source, target):
         if source.name == "results" and source.parent.name != "data":
             raise OSError(28, "No space left on device")
         rename(source, target)
@@ -334,16 +323,14 @@ def test_nothing_is_left_where_the_folder_cant_be_renamed(
 
 
 @pytest.mark.parametrize("in_one_step", [True, False])
-def test_a_study_changes_places_with_the_one_that_replaces_it(
-    here: Path, monkeypatch: pytest.MonkeyPatch, in_one_step: bool
-) -> None:
+def test_a_study_changes_places_with_the_one_that_replaces_it(here, monkeypatch, in_one_step):
     put(here, "results.csv", LONG)
     assert run("results.csv", "--yes").exit_code == 0
     put(here, "results.csv", LONG.replace("0,712", "0,799"))
     renamed = []
     rename = os.rename
 
-    def counting(source: Path, target: Path) -> None:
+    def counting(source, target):
         renamed.append(target)
         rename(source, target)
 
@@ -356,7 +343,7 @@ def test_a_study_changes_places_with_the_one_that_replaces_it(
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
 
 
-def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> None:
+def test_a_study_that_a_killed_import_took_away_is_brought_back(here):
     """As a process leaves it that is killed between two renames."""
     put(here, "results.csv", LONG)
     assert run("results.csv", "--yes").exit_code == 0
@@ -368,7 +355,7 @@ def test_a_study_that_a_killed_import_took_away_is_brought_back(here: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["aux", "NUL", "com1", "con.txt", "lpt9.a", "prn_"])
-def test_no_proposed_name_is_one_that_windows_cannot_have(here: Path, name: str) -> None:
+def test_no_proposed_name_is_one_that_windows_cannot_have(here, name):
     put(here, f"{name}.csv", f"{name},lr,acc\na,1,50\nb,1,60\na,2,70\nb,2,75\n")
     options = ("--x", "lr", "--y", "", "--metric", "acc", "--facet", name)
     assert run(f"{name}.csv", *options, "--no-site").exit_code == 0
@@ -382,14 +369,14 @@ def test_no_proposed_name_is_one_that_windows_cannot_have(here: Path, name: str)
 @given(
     st.text() | st.from_regex(r"(?i)(con|aux|nul|lpt1|com¹)[ ._-]{0,3}[a-z.]{0,60}", fullmatch=True)
 )
-def test_an_id_of_any_text_can_name_a_file(text: str) -> None:
+def test_an_id_of_any_text_can_name_a_file(text):
     for kind in ("factor", "study"):
         found = identifier(text, kind)
         assert ID.fullmatch(found)
         assert not unnameable(found)
 
 
-def test_a_study_that_windows_cannot_have_is_refused(here: Path) -> None:
+def test_a_study_that_windows_cannot_have_is_refused(here):
     put(here, "results.csv", LONG)
     result = run("results.csv", "--yes", "--study", "aux.1")
     assert result.exit_code == 2
@@ -397,7 +384,7 @@ def test_a_study_that_windows_cannot_have_is_refused(here: Path) -> None:
     assert not (here / "data").exists()
 
 
-def test_what_a_killed_import_left_is_no_study_and_goes_with_the_next(here: Path) -> None:
+def test_what_a_killed_import_left_is_no_study_and_goes_with_the_next(here):
     put(here, "results.csv", LONG)
     with staged(Path("data"), "results", {"study.yml": "x", "cells.csv": "y"}, dry=False) as stage:
         assert stage.parent == Path("data")  # on the same disk
@@ -419,12 +406,10 @@ def test_what_a_killed_import_left_is_no_study_and_goes_with_the_next(here: Path
 
 
 @pytest.mark.parametrize("dry", [False, True])
-def test_a_full_disk_is_that_which_is_written_to(
-    here: Path, monkeypatch: pytest.MonkeyPatch, dry: bool
-) -> None:
+def test_a_full_disk_is_that_which_is_written_to(here, monkeypatch, dry):
     put(here, "results.csv", LONG)
 
-    def full(*_: object) -> int:
+    def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Path, "write_bytes", full)
@@ -440,7 +425,7 @@ def test_a_full_disk_is_that_which_is_written_to(
 TABLE = [["m", "lr", "acc"], ["a", "0.1", "71.20"], ["a", "0.2", "8.00"], ["b", "0.1", "61.10"]]
 IN_POINTS = "\n".join(",".join(row) for row in TABLE) + "\n"
 IN_COMMAS = "\n".join(";".join(row) for row in TABLE).replace(".", ",") + "\n"
-FORMS: dict[str, tuple[str, str | bytes, str]] = {
+FORMS = {
     "csv": ("t.csv", IN_POINTS, "text table, commas between values"),
     "crlf": ("t.csv", IN_POINTS.replace("\n", "\r\n"), "text table, commas between values"),
     "bom": (
@@ -495,7 +480,7 @@ FORMS: dict[str, tuple[str, str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_kind_of_table_gives_the_same_cells(here: Path, form: str) -> None:
+def test_every_kind_of_table_gives_the_same_cells(here, form):
     name, content, format_name = FORMS[form]
     put(here, name, content)
     result = run(name, "--yes")
@@ -506,7 +491,7 @@ def test_every_kind_of_table_gives_the_same_cells(here: Path, form: str) -> None
     assert table[1:] == TABLE[1:]
 
 
-def test_parquet(here: Path) -> None:
+def test_parquet(here):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -521,7 +506,7 @@ def test_parquet(here: Path) -> None:
     ]
 
 
-def test_windows_1252_is_read_and_said(here: Path) -> None:
+def test_windows_1252_is_read_and_said(here):
     put(here, "t.csv", "größe,lr,acc\nzwölf,1,0.5\nelf,2,0.6\n".encode("cp1252"))
     result = run("t.csv", "--yes")
     assert result.output.startswith(
@@ -531,7 +516,7 @@ def test_windows_1252_is_read_and_said(here: Path) -> None:
     assert written(here, "t")[1][:3] == ["zwölf", "1", "0.5"]
 
 
-def test_wide_tables(here: Path) -> None:
+def test_wide_tables(here):
     put(here, "t.csv", "layer\\head,1,2,4\n2,71.2%,72.00%,-\n4,73.1%,74.9%,OOM\n")
     result = run("t.csv", "--yes", "--metric", "value", "--title", "Wide")
     assert result.exit_code == 0, result.output
@@ -557,7 +542,7 @@ def test_wide_tables(here: Path) -> None:
 
 
 PIVOT = "lr,16,32\n0.1,0.71,0.72\n0.2,0.73,0.74\n"
-NAMES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
+NAMES = {
     "its file's name": ("val_accuracy_by_lr.csv", PIVOT, (), "Val accuracy"),
     "several, of which none is meant": ("accuracy_and_latency.csv", PIVOT, (), "Value"),
     "a word that means something else there": ("main_results_time.csv", PIVOT, (), "Value"),
@@ -586,7 +571,7 @@ NAMES: dict[str, tuple[str, str, tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize("case", NAMES)
-def test_the_values_of_a_wide_table_get_a_name(here: Path, case: str) -> None:
+def test_the_values_of_a_wide_table_get_a_name(here, case):
     name, text, options, expected = NAMES[case]
     put(here, name, text)
     result = run(name, "--yes", "--study", "t", *options)
@@ -595,7 +580,7 @@ def test_the_values_of_a_wide_table_get_a_name(here: Path, case: str) -> None:
     assert re.search(rf"^metric: {{name: {expected}[,}}]", study, re.MULTILINE)
 
 
-def test_a_named_metric_of_a_wide_table_is_in_the_command(here: Path) -> None:
+def test_a_named_metric_of_a_wide_table_is_in_the_command(here):
     put(here, "t.csv", PIVOT)
     result = run("t.csv", "--metric", "Recall")
     assert " --wide " in result.output
@@ -605,7 +590,7 @@ def test_a_named_metric_of_a_wide_table_is_in_the_command(here: Path) -> None:
     assert "write --metric value" in wrong.output
 
 
-def test_the_command_accepts_benchmarks_beside_two_settings(here: Path) -> None:
+def test_the_command_accepts_benchmarks_beside_two_settings(here):
     rows = "".join(f"{lr},{bs},{lr}{bs}.5,{bs}.{lr}\n" for lr in "12" for bs in "34")
     put(here, "t.csv", f"lr,bs,ppl_wikitext,ppl_c4\n{rows}")
     command = run("t.csv").output.partition("gridatlas import ")[2].partition("\n")[0]
@@ -618,7 +603,7 @@ def test_the_command_accepts_benchmarks_beside_two_settings(here: Path) -> None:
     ]
 
 
-def test_wide_tables_whose_headings_are_texts(here: Path) -> None:
+def test_wide_tables_whose_headings_are_texts(here):
     put(here, "t.md", "| Model | GSM8K | MATH |\n|-|-|-|\n| a | 71.2 | 40.1 |\n| b | 75.0 | 38 |\n")
     result = run("t.md", "--yes", "--wide", "--x", "task", "--unit", "%")
     assert result.exit_code == 0, result.output
@@ -634,7 +619,7 @@ def test_wide_tables_whose_headings_are_texts(here: Path) -> None:
     )
 
 
-WIDE: list[tuple[str, bool]] = [
+WIDE = [
     ("Model,GSM8K,MATH\na,1,2\nb,3,4\n", True),
     ("Model,Size,GSM8K,MATH\na,7B,1,2\na,9B,3,-\n", True),
     ("Model,GSM8K,accuracy\na,1,2\nb,3,4\n", False),
@@ -648,13 +633,13 @@ WIDE: list[tuple[str, bool]] = [
 
 
 @pytest.mark.parametrize(("content", "wide"), WIDE)
-def test_a_wide_table_is_recognised(here: Path, content: str, wide: bool) -> None:
+def test_a_wide_table_is_recognised(here, content, wide):
     put(here, "t.csv", content)
     form = wide_form(detect([here / "t.csv"]))
     assert (form is not None and form.score >= SURE) == wide
 
 
-def test_names_of_nested_keys_are_short_on_the_pages(here: Path) -> None:
+def test_names_of_nested_keys_are_short_on_the_pages(here):
     rows = [
         {"config": {"lr": lr, "wd": wd}, "metrics": {"eval/acc": lr + wd}, "tags": []}
         for lr in (1, 2)
@@ -668,7 +653,7 @@ def test_names_of_nested_keys_are_short_on_the_pages(here: Path) -> None:
     assert 'metric: {name: Accuracy, column: "metrics.eval/acc", ' in study
 
 
-def test_one_of_several_markdown_tables_is_named(here: Path) -> None:
+def test_one_of_several_markdown_tables_is_named(here):
     table = "| x | y | acc |\n|-|-|-|\n| 1 | 2 | 0.5 |\n| 2 | 2 | 0.6 |\n"
     put(here, "t.md", f"{table}\n```\n{table}```\n\n{table.replace('0.5', '0.7')}")
     result = run("t.md", "--yes")
@@ -684,7 +669,7 @@ def test_one_of_several_markdown_tables_is_named(here: Path) -> None:
     assert written(here, "t")[1] == ["2", "1", "0.7", "t.md:15"]
 
 
-def test_several_tables_become_one(here: Path) -> None:
+def test_several_tables_become_one(here):
     for name, value in (("small", "0.5"), ("large", "0.6")):
         put(here, f"out/{name}.csv", f"x,y,acc\n1,1,{value}\n2,2,{value}1\n")
     result = run("out", "--yes")
@@ -699,7 +684,7 @@ def test_several_tables_become_one(here: Path) -> None:
     ]
 
 
-def test_values_of_json_keep_every_digit(here: Path) -> None:
+def test_values_of_json_keep_every_digit(here):
     rows = ",".join(
         f'{{"x": {x}, "y": {y}, "loss": 0.12345678901234567890{x}{y}0}}'
         for x in (1, 2)
@@ -740,7 +725,7 @@ LM_EVAL = {
 }
 
 
-def test_lm_evaluation_harness(here: Path) -> None:
+def test_lm_evaluation_harness(here):
     put(here, "lm/m1/results_1.json", json.dumps(LM_EVAL))
     second = json.dumps(LM_EVAL | {"model_name": "org/m2"}).replace("0.52", "0.49")
     put(here, "lm/m2/results_1.json", second)
@@ -770,7 +755,7 @@ def test_lm_evaluation_harness(here: Path) -> None:
     assert [row[2] for row in written(here, "norm")[1:]] == ["0.55", "0.55"]
 
 
-def test_mteb_in_both_forms(here: Path) -> None:
+def test_mteb_in_both_forms(here):
     new = {
         "task_name": "NFCorpus",
         "mteb_version": "1.12.0",
@@ -810,7 +795,7 @@ def test_mteb_in_both_forms(here: Path) -> None:
     ]
 
 
-def test_mteb_in_one_file(here: Path) -> None:
+def test_mteb_in_one_file(here):
     tasks = [
         {"task_name": task, "scores": {"test": [{"main_score": 0.5, "hf_subset": "default"}]}}
         for task in ("A", "B")
@@ -826,7 +811,7 @@ def test_mteb_in_one_file(here: Path) -> None:
     ]
 
 
-ACCEPTED: dict[str, tuple[str, str, list[str]]] = {
+ACCEPTED = {
     "wide": ("t.csv", "layer\\head,1,2\n2,71.2%,72.0%\n4,7%,74.9%\n", []),
     "wide with texts": ("t.csv", "Model,GSM8K,MATH\na,1,2\nb,3,4\n", []),
     "long": ("t.csv", "Model,GSM8K,MATH\na,1,2\nb,3,4\n", ["--long"]),
@@ -856,7 +841,7 @@ ACCEPTED: dict[str, tuple[str, str, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_the_command_that_accepts_gives_what_was_proposed(here: Path, case: str) -> None:
+def test_the_command_that_accepts_gives_what_was_proposed(here, case):
     name, content, options = ACCEPTED[case]
     put(here, name, content)
     result = run(name, *options)
@@ -870,7 +855,7 @@ def test_the_command_that_accepts_gives_what_was_proposed(here: Path, case: str)
     assert (cells.read_bytes(), study.read_bytes()) == before
 
 
-def test_a_folder_of_one_cell_files(here: Path) -> None:
+def test_a_folder_of_one_cell_files(here):
     for rate in ("0.1", "0.2"):
         for layers in (1, 2):
             content = {"layers": layers, "result": {"accuracy": 0.25 * layers}, "total": 4}
@@ -884,7 +869,7 @@ def test_a_folder_of_one_cell_files(here: Path) -> None:
     ]
 
 
-def lm_eval_file(accuracy: float) -> str:
+def lm_eval_file(accuracy):
     return json.dumps(
         {
             "results": {task: {"acc,none": accuracy + add} for task, add in TASKS.items()},
@@ -897,7 +882,7 @@ def lm_eval_file(accuracy: float) -> str:
 TASKS = {"arc": 0.0, "boolq": 0.25}
 
 
-def test_a_pattern_names_parts_of_paths_of_lm_evaluation_harness(here: Path) -> None:
+def test_a_pattern_names_parts_of_paths_of_lm_evaluation_harness(here):
     for model, step, accuracy in (("a", 1, 0.5), ("a", 2, 0.625), ("b", 1, 0.25), ("b", 2, 0.375)):
         put(here, f"runs/{model}/step{step}/results.json", lm_eval_file(accuracy))
     result = run("runs", "--yes", "--path", "{model}/step{step}/results.json")
@@ -922,7 +907,7 @@ def test_a_pattern_names_parts_of_paths_of_lm_evaluation_harness(here: Path) -> 
     )
 
 
-def test_a_pattern_names_parts_of_paths_of_mteb(here: Path) -> None:
+def test_a_pattern_names_parts_of_paths_of_mteb(here):
     for model, dim, score in (("e5", 256, 0.5), ("e5", 512, 0.625), ("bge", 256, 0.25)):
         for task, add in (("STS12", 0.0), ("NFCorpus", 0.25)):
             scores = {
@@ -945,7 +930,7 @@ def test_a_pattern_names_parts_of_paths_of_mteb(here: Path) -> None:
     assert f"  found:    {found}\n" in result.output
 
 
-def test_a_pattern_names_parts_of_paths_of_tables(here: Path) -> None:
+def test_a_pattern_names_parts_of_paths_of_tables(here):
     for model, add in (("a", 0), ("b", 10)):
         put(here, f"runs/{model}.csv", f"lr,batch,acc\n1,8,{add + 1}\n2,8,{add + 2}\n1,16,{add}\n")
     result = run("runs", "--yes", "--path", "{model}.csv")
@@ -964,14 +949,14 @@ class Compared(str):
     __slots__ = ()
     times = 0
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other):
         Compared.times += 1
         return super().__eq__(other)
 
     __hash__ = str.__hash__
 
 
-def test_no_row_is_compared_with_all_others() -> None:
+def test_no_row_is_compared_with_all_others():
     number = 2000
     rows = [(at // 50, at % 50, f"{at / 7:.4f}") for at in range(number)]
     columns = by_columns(("lr", "batch", "acc"), [tuple(map(Compared, row)) for row in rows])
@@ -981,7 +966,7 @@ def test_no_row_is_compared_with_all_others() -> None:
     assert Compared.times < 60 * number
 
 
-def test_parts_of_paths_are_named_by_a_pattern(here: Path) -> None:
+def test_parts_of_paths_are_named_by_a_pattern(here):
     for model in ("a", "b"):
         for rate in ("0.1", "0.2"):
             put(here, f"runs/{model}-{rate}.json", f'{{"acc": 0.{len(model)}{rate[-1]}}}')
@@ -998,7 +983,7 @@ def test_parts_of_paths_are_named_by_a_pattern(here: Path) -> None:
 
 # --- what is recognised ---------------------------------------------------------------------------
 
-SEEN: dict[str, tuple[str, list[str], str]] = {
+SEEN = {
     "percent sign": (
         "acc",
         ["71.2%", "2.5 %"],
@@ -1039,16 +1024,12 @@ SEEN: dict[str, tuple[str, list[str], str]] = {
         ["-3", "120"],
         "metric: {name: Win rate, column: win_rate, better: higher}",
     ),
-    "name of no metric": (
-        "value",
-        ["3", "120"],
-        "metric: {name: Value}",
-    ),
+    "name of no metric": ("value", ["3", "120"], "metric: {name: Value}"),
 }
 
 
 @pytest.mark.parametrize("case", SEEN)
-def test_the_metric_is_recognised(here: Path, case: str) -> None:
+def test_the_metric_is_recognised(here, case):
     name, (first, second), metric = SEEN[case]
     put(here, "t.csv", f'x,y,{name}\n1,1,"{first}"\n2,1,"{second}"\n')
     result = run("t.csv", "--yes")
@@ -1056,14 +1037,14 @@ def test_the_metric_is_recognised(here: Path, case: str) -> None:
     assert metric in (here / "data/t/study.yml").read_text("utf-8").splitlines()
 
 
-def proposed(columns: str, *rows: str) -> dict[str, str]:
+def proposed(columns, *rows):
     """The roles of columns, by their names."""
     texts = by_columns(columns.split(), [row.split() for row in rows])
     table = RawTable("test", texts, [f"t:{line}" for line in range(2, len(rows) + 2)])
     return {role.column: role.role for role in propose(table, ImportOptions()).roles}
 
 
-def test_columns_are_told_apart() -> None:
+def test_columns_are_told_apart():
     rows = [
         f"{m}-{lr}-{b} {m} {size} {lr} {b} {s} {i}.{s} 0.1 org{m} 12{i} 2024-0{i}"
         for i, (m, size, lr, b, s) in enumerate(
@@ -1090,7 +1071,7 @@ def test_columns_are_told_apart() -> None:
     }
 
 
-def test_a_table_of_several_metrics_gives_one_of_them() -> None:
+def test_a_table_of_several_metrics_gives_one_of_them():
     rows = [
         f"{m} {x} {k} 0.{x}{i}" for m in "ab" for x in (1, 2) for i, k in enumerate(("em", "f1"))
     ]
@@ -1102,7 +1083,7 @@ def test_a_table_of_several_metrics_gives_one_of_them() -> None:
     }
 
 
-def test_levels_that_are_odd_are_said(here: Path) -> None:
+def test_levels_that_are_odd_are_said(here):
     put(
         here,
         "t.json",
@@ -1116,7 +1097,7 @@ def test_levels_that_are_odd_are_said(here: Path) -> None:
     assert written(here, "t")[1][:2] == ["1+2", "512"]
 
 
-def test_lists_that_become_one_text_are_refused(here: Path) -> None:
+def test_lists_that_become_one_text_are_refused(here):
     put(here, "t.json", '[{"h": ["a", "b"], "x": 1, "acc": 1}, {"h": "a+b", "x": 2, "acc": 2}]')
     result = run("t.json", "--yes")
     assert result.exit_code == 1
@@ -1128,7 +1109,7 @@ def test_lists_that_become_one_text_are_refused(here: Path) -> None:
     )
 
 
-def test_names_that_the_format_doesnt_take_are_changed_with_a_label(here: Path) -> None:
+def test_names_that_the_format_doesnt_take_are_changed_with_a_label(here):
     put(here, "t.csv", "Study,Window (tokens),Modèle N°,acc\n1,1,a b,0.1\n2,2,c,0.2\n1,2,c,0.3\n")
     result = run("t.csv", "--x", "Window (tokens)", "--y", "Study", "--metric", "acc",
                  "--facet", "Modèle N°")  # fmt: skip
@@ -1142,7 +1123,7 @@ def test_names_that_the_format_doesnt_take_are_changed_with_a_label(here: Path) 
     ) in (here / "data/t/study.yml").read_text("utf-8")
 
 
-def test_what_stands_after_a_margin_is_the_spread_of_a_kind_that_isnt_known(here: Path) -> None:
+def test_what_stands_after_a_margin_is_the_spread_of_a_kind_that_isnt_known(here):
     put(here, "t.csv", "x,y,acc\n1,1,71.2 ± 0.5%\n2,1,70.0±0.4\n3,1,69.0 ± k\n")
     result = run("t.csv", "--yes")
     assert (
@@ -1172,9 +1153,7 @@ def test_what_stands_after_a_margin_is_the_spread_of_a_kind_that_isnt_known(here
         (("--spread", ""), None),
     ],
 )
-def test_the_spread_is_as_asked_or_as_its_name_says(
-    here: Path, options: tuple[str, ...], spread: str | None
-) -> None:
+def test_the_spread_is_as_asked_or_as_its_name_says(here, options, spread):
     put(here, "t.csv", "x,y,acc,acc_std\n1,1,0.5,0.1\n2,1,0.6,0.2\n1,2,0.3,0.1\n2,2,0.1,0.2\n")
     result = run("t.csv", *options, "--yes")
     assert result.exit_code == 0, result.output
@@ -1190,7 +1169,7 @@ def test_the_spread_is_as_asked_or_as_its_name_says(
     assert text.splitlines()[4:] == (here / "data/u/study.yml").read_text("utf-8").splitlines()[4:]
 
 
-def test_texts_in_place_of_values(here: Path) -> None:
+def test_texts_in_place_of_values(here):
     texts = ["nan", "", "-", "N/A", "oom", "Failed", "inf", "—", "0.5"]
     rows = "".join(f"{at},1,{text}\n" for at, text in enumerate(texts))
     put(here, "t.csv", "x,y,acc\n" + rows)
@@ -1212,7 +1191,7 @@ def test_texts_in_place_of_values(here: Path) -> None:
     ]
 
 
-def test_how_runs_ended_is_the_state_of_cells_without_a_value(here: Path) -> None:
+def test_how_runs_ended_is_the_state_of_cells_without_a_value(here):
     put(
         here,
         "t.csv",
@@ -1231,7 +1210,7 @@ def test_how_runs_ended_is_the_state_of_cells_without_a_value(here: Path) -> Non
     ]
 
 
-def test_a_deviation_in_a_column_beside_is_the_spread(here: Path) -> None:
+def test_a_deviation_in_a_column_beside_is_the_spread(here):
     put(
         here,
         "t.csv",
@@ -1257,7 +1236,7 @@ x,y,acc,n,successes
 """
 
 
-def test_wrong_rows_stop_the_import_and_are_all_listed(here: Path) -> None:
+def test_wrong_rows_stop_the_import_and_are_all_listed(here):
     put(here, "t.csv", BAD)
     result = run("t.csv", "--x", "x", "--y", "y", "--metric", "acc")
     assert result.exit_code == 1
@@ -1282,7 +1261,7 @@ def test_wrong_rows_stop_the_import_and_are_all_listed(here: Path) -> None:
     assert not (here / "data").exists()
 
 
-def test_wrong_rows_can_be_left_out(here: Path) -> None:
+def test_wrong_rows_can_be_left_out(here):
     put(here, "t.csv", BAD)
     result = run("t.csv", "--x", "x", "--y", "y", "--metric", "acc", "--skip")
     assert result.exit_code == 0, result.output
@@ -1296,7 +1275,7 @@ def test_wrong_rows_can_be_left_out(here: Path) -> None:
     assert "repeat: replicate}\n" in (here / "data/filled/study.yml").read_text("utf-8")
 
 
-REFUSED: dict[str, tuple[str, list[str], int, str]] = {
+REFUSED = {
     "thousands or decimals": (
         "x\ty\tms\n1\t1\t1,234\n2\t1\t5,678\n",
         [],
@@ -1335,7 +1314,7 @@ REFUSED: dict[str, tuple[str, list[str], int, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cant_be_imported_is_refused_whole(here: Path, case: str) -> None:
+def test_what_cant_be_imported_is_refused_whole(here, case):
     content, options, status, found = REFUSED[case]
     put(here, "t.csv", content)
     result = run("t.csv", "--yes", *options)
@@ -1346,8 +1325,8 @@ def test_what_cant_be_imported_is_refused_whole(here: Path, case: str) -> None:
     assert sorted(here.iterdir()) == [here / "t.csv"]
 
 
-def test_files_that_the_system_doesnt_hand_out(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: object) -> int:
+def test_files_that_the_system_doesnt_hand_out(here, monkeypatch):
+    def failing(*_):
         raise PermissionError(13, "Permission denied")
 
     for name in ("t.json", "t.csv"):
@@ -1364,7 +1343,7 @@ def test_files_that_the_system_doesnt_hand_out(here: Path, monkeypatch: pytest.M
         )
 
 
-def test_the_file_that_was_probably_meant_is_named(here: Path) -> None:
+def test_the_file_that_was_probably_meant_is_named(here):
     put(here, "results.csv", LONG)
     result = run("result.csv")
     assert (result.exit_code, result.output) == (
@@ -1384,9 +1363,7 @@ def test_the_file_that_was_probably_meant_is_named(here: Path) -> None:
         (("--facet", "mod"), "--facet mod", "write --facet model"),
     ],
 )
-def test_columns_that_options_name_wrongly(
-    here: Path, options: tuple[str, ...], found: str, fix: str
-) -> None:
+def test_columns_that_options_name_wrongly(here, options, found, fix):
     put(here, "results.csv", LONG)
     result = run("results.csv", *options)
     lines = result.output.splitlines()
@@ -1395,7 +1372,7 @@ def test_columns_that_options_name_wrongly(
     )  # fmt: skip
 
 
-def test_a_reader_that_goes_away_is_no_fault_of_the_folder(here: Path) -> None:
+def test_a_reader_that_goes_away_is_no_fault_of_the_folder(here):
     put(here, "results.csv", LONG)
     command = [sys.executable, "-m", "gridatlas", "import", "results.csv", "--dry-run"]
     reading, writing = os.pipe()
@@ -1416,15 +1393,13 @@ def test_a_reader_that_goes_away_is_no_fault_of_the_folder(here: Path) -> None:
         ("sweep_2026.csv", "sweep-2026"),
     ],
 )
-def test_when_a_tracker_exported_isnt_part_of_the_studys_name(
-    here: Path, name: str, study: str
-) -> None:
+def test_when_a_tracker_exported_isnt_part_of_the_studys_name(here, name, study):
     put(here, name, LONG)
     assert run(name, "--yes").exit_code == 0
     assert [path.name for path in (here / "data").iterdir()] == [study]
 
 
-def test_json_shows_the_proposal_and_writes_nothing(here: Path) -> None:
+def test_json_shows_the_proposal_and_writes_nothing(here):
     put(here, "results.csv", LONG)
     result = run("results.csv", "--json")
     assert (result.exit_code, json.loads(result.output)["metric"]) == (0, "acc")
@@ -1434,7 +1409,7 @@ def test_json_shows_the_proposal_and_writes_nothing(here: Path) -> None:
     assert sorted(here.iterdir()) == [here / "results.csv"]
 
 
-def test_values_without_trials_or_repeats_are_said(here: Path) -> None:
+def test_values_without_trials_or_repeats_are_said(here):
     put(here, "t.csv", TWO)
     note = (
         "note: there is no column with trials, seeds or standard errors, so differences can't be "
@@ -1444,7 +1419,7 @@ def test_values_without_trials_or_repeats_are_said(here: Path) -> None:
     assert note not in run("t.csv", "--metric", "acc", "--stderr", "loss").output
 
 
-def test_json_that_cant_be_read(here: Path) -> None:
+def test_json_that_cant_be_read(here):
     for content, found in (
         ("{", "t.json:1: Expecting property name enclosed in double quotes at column 2"),
         ('[{"a": 1, "a": 2}]', 't.json: the key "a" twice in one object'),
@@ -1456,7 +1431,7 @@ def test_json_that_cant_be_read(here: Path) -> None:
         assert result.output.splitlines()[1] == f"  found:    {found}"
 
 
-def test_findings_are_told_and_the_study_is_written(here: Path) -> None:
+def test_findings_are_told_and_the_study_is_written(here):
     put(here, "t.csv", "x,y,acc,n\n1,1,0.50,4\n2,1,0.51,4\n")
     result = run("t.csv", "--yes")
     assert result.exit_code == 0
@@ -1483,9 +1458,7 @@ ROWS_OF = st.lists(
 
 @given(ROWS_OF, st.sampled_from([(), ("s",), ("rows",)]), st.none() | st.just("none"))
 @settings(max_examples=amount(150, 3_000), deadline=None)
-def test_rows_read_are_cells_repeats_and_reported(
-    rows: list[tuple[str, ...]], repeats: tuple[str, ...], fill: str | None
-) -> None:
+def test_rows_read_are_cells_repeats_and_reported(rows, repeats, fill):
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "t.csv"
         with open(file, "w", encoding="utf-8", newline="") as out:
@@ -1505,7 +1478,7 @@ def test_rows_read_are_cells_repeats_and_reported(
     _is_what_was_read(made, rows)
 
 
-def _is_what_was_read(made: Imported, rows: list[tuple[str, ...]]) -> None:
+def _is_what_was_read(made, rows):
     """Each row is in one place only, and its value has the digits of the source."""
     written = [place.split(" ")[0] for place in made.columns["place"]]
     places = written + [row.place for row in made.reported]
@@ -1520,7 +1493,7 @@ def _is_what_was_read(made: Imported, rows: list[tuple[str, ...]]) -> None:
 # --- workbooks ------------------------------------------------------------------------------------
 
 
-def workbook(**sheets: str) -> bytes:
+def workbook(**sheets):
     """An Excel workbook of tables in CSV, by the names of their sheets."""
     office = "http://schemas.openxmlformats.org"
     main_ns, rel_ns = (
@@ -1561,7 +1534,7 @@ def workbook(**sheets: str) -> bytes:
     return files.getvalue()
 
 
-def _cell(text: str) -> str:
+def _cell(text):
     if re.fullmatch(r"-?[\d.]+", text):
         return f"<c><v>{text}</v></c>"
     return f'<c t="inlineStr"><is><t>{text}</t></is></c>' if text else "<c/>"
@@ -1578,9 +1551,7 @@ SHEET = "lr,batch,acc\n0.1,16,71.2\n0.1,32,70\n0.2,16,69.55\n0.2,32,\n"
         ({"Other": "a,b\n1,2\n", "Runs": SHEET}, ("--table", "2")),
     ],
 )
-def test_a_sheet_of_a_workbook(
-    here: Path, sheets: dict[str, str], options: tuple[str, ...]
-) -> None:
+def test_a_sheet_of_a_workbook(here, sheets, options):
     (here / "t.xlsx").write_bytes(workbook(**sheets))
     result = run("t.xlsx", *options, "--yes")
     assert result.exit_code == 0, result.output
@@ -1603,9 +1574,7 @@ def test_a_sheet_of_a_workbook(
         (b"PK\x03\x04 no workbook", (), "an Excel workbook (.xlsx)"),
     ],
 )
-def test_a_workbook_that_isnt_clear(
-    here: Path, data: bytes, options: tuple[str, ...], message: str
-) -> None:
+def test_a_workbook_that_isnt_clear(here, data, options, message):
     (here / "t.xlsx").write_bytes(data)
     result = run("t.xlsx", *options, "--yes")
     assert result.exit_code in (1, 2)
@@ -1613,7 +1582,7 @@ def test_a_workbook_that_isnt_clear(
     assert not (here / "data").exists()
 
 
-def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workbook_without_the_library(here, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     (here / "t.xlsx").write_bytes(workbook(A=SHEET))
     result = run("t.xlsx", "--yes")
@@ -1632,9 +1601,7 @@ def test_a_workbook_without_the_library(here: Path, monkeypatch: pytest.MonkeyPa
         ("step,epoch,seed,acc", False),
     ],
 )
-def test_cells_of_a_training_setting_are_runs_of_their_own(
-    here: Path, head: str, written: bool
-) -> None:
+def test_cells_of_a_training_setting_are_runs_of_their_own(here, head, written):
     more = ",100" if head.endswith("n") else ""
     settings = [(x, y, seed) for x in (1, 2) for y in (3, 4) for seed in (5, 6)]
     rows = [f"{x},{y},{seed},5{x}.{y}{seed}{more}" for x, y, seed in settings]
@@ -1644,7 +1611,7 @@ def test_cells_of_a_training_setting_are_runs_of_their_own(
     assert ("\ncells: runs\n" in (here / "data/t/study.yml").read_text("utf-8")) is written
 
 
-def test_where_rows_were_left_out_the_refusal_says_so(here: Path) -> None:
+def test_where_rows_were_left_out_the_refusal_says_so(here):
     put(here, "t.csv", "metric,lr,batch,value\nacc,0.1,16,3\nloss,0.2,32,4\n")
     result = run("t.csv", "--yes")
     assert result.exit_code == 2
@@ -1652,9 +1619,7 @@ def test_where_rows_were_left_out_the_refusal_says_so(here: Path) -> None:
 
 
 @pytest.mark.parametrize("site", ["--site", "--no-site"])
-def test_what_accepts_a_proposal_makes_the_website_that_was_asked_for(
-    here: Path, site: str
-) -> None:
+def test_what_accepts_a_proposal_makes_the_website_that_was_asked_for(here, site):
     put(here, "results.csv", LONG)
     command = run("results.csv", site).output.rpartition("To accept this proposal, run:")[2]
     assert site in shlex.split(command)
@@ -1666,7 +1631,7 @@ def test_what_accepts_a_proposal_makes_the_website_that_was_asked_for(
 TWO = "lr,batch,acc,loss\n0.1,16,71.2,0.5\n0.1,32,70.0,0.4\n0.2,16,69.5,0.7\n0.2,32,68.0,0.8\n"
 
 
-def test_each_of_several_metrics_is_a_study_that_links_to_the_others(here: Path) -> None:
+def test_each_of_several_metrics_is_a_study_that_links_to_the_others(here):
     put(here, "t.csv", TWO)
     result = run("t.csv", "--metric", "acc", "--metric", "loss", "--yes")
     assert result.exit_code == 0, result.output
@@ -1691,9 +1656,7 @@ def test_each_of_several_metrics_is_a_study_that_links_to_the_others(here: Path)
         (("acc", "loss"), ("--dry-run", "--format", "json"), "takes one --metric"),
     ],
 )
-def test_of_several_metrics_all_are_imported_or_none(
-    here: Path, metrics: tuple[str, ...], options: tuple[str, ...], message: str
-) -> None:
+def test_of_several_metrics_all_are_imported_or_none(here, metrics, options, message):
     put(here, "t.csv", TWO)
     (here / "data/there-acc").mkdir(parents=True)
     named = [word for metric in metrics for word in ("--metric", metric)]

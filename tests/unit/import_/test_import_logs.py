@@ -1,16 +1,11 @@
 """`gridatlas import` of evaluation logs: which cells they are, and the outcomes of their items."""
 
-from __future__ import annotations
-
 import csv
 import json
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from log_samples import header, packed, put_eval, put_lm_eval, put_members, results, samples
 
 from gridatlas import load
@@ -21,21 +16,20 @@ from gridatlas.table.items import all_paired, shares_by_item
 from gridatlas_import.detect import detect
 from gridatlas_import.logs import run_files
 
-Cells = dict[tuple[str, ...], tuple[str, ...]]
 SCORES = {"q1": "CC", "q2": "CI", "q3": "II", "q4": "CC"}
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def run(*arguments: str) -> Result:
+def run(*arguments):
     return CliRunner().invoke(main, ["import", *arguments])
 
 
-def cells(folder: Path, names: str, study: str = "logs") -> Cells:
+def cells(folder, names, study="logs"):
     """The rows by x and y, with some of their columns."""
     with open(folder / "data" / study / "cells.csv", encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
@@ -47,16 +41,16 @@ def cells(folder: Path, names: str, study: str = "logs") -> Cells:
     }
 
 
-def paired(folder: Path, study: str = "logs") -> dict[str, Any]:
+def paired(folder, study="logs"):
     """The outcomes of the one run, as written."""
     (file,) = (folder / "data" / study / "runs").glob("*.outcomes.json")
     return dict(json.loads(file.read_text("utf-8")))
 
 
-def sweep(folder: Path, **last: Any) -> None:
+def sweep(folder, **last):
     """Four logs by temperature and shots; `last` is of the last, besides or instead."""
     for number, (warm, shots) in enumerate([("0.0", 0), ("0.5", 0), ("0.0", 2), ("0.5", 2)], 1):
-        given: dict[str, Any] = {
+        given = {
             "number": number,
             "task_args": {"fewshot": shots},
             "plan": {"steps": [], "config": {"temperature": float(warm), "max_tokens": 64}},
@@ -70,7 +64,7 @@ def sweep(folder: Path, **last: Any) -> None:
 # --- Inspect --------------------------------------------------------------------------------------
 
 
-def test_logs_of_inspect_are_cells_with_outcomes_per_item(here: Path) -> None:
+def test_logs_of_inspect_are_cells_with_outcomes_per_item(here):
     sweep(here / "logs")
     result = run("logs", "--yes")
     assert result.exit_code == 0, result.output
@@ -106,7 +100,7 @@ def test_logs_of_inspect_are_cells_with_outcomes_per_item(here: Path) -> None:
     assert run("logs", "--yes", "--replace").exit_code == 0
 
 
-def test_the_study_leads_to_its_logs(here: Path) -> None:
+def test_the_study_leads_to_its_logs(here):
     sweep(here / "logs")
     pattern = "https://example.org/logs/{file}"
     result = run("logs", "--link", pattern)
@@ -120,9 +114,7 @@ def test_the_study_leads_to_its_logs(here: Path) -> None:
         assert "an address with {file} in the place of the log's path" in result.output
 
 
-def test_many_outcomes_are_a_parquet_table_and_mean_the_same(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_outcomes_are_a_parquet_table_and_mean_the_same(here, monkeypatch):
     sweep(here / "logs", scores={**SCORES, "q3": ["I"]})
     assert run("logs", "--yes", "--study", "small").exit_code == 0
     monkeypatch.setattr(run_files, "LARGE", 3)
@@ -191,9 +183,7 @@ LAST = ("2", "0.5")
         ),
     ],
 )
-def test_what_a_log_says_decides_what_its_cell_is(
-    here: Path, last: dict[str, Any], cell: tuple[str, ...], output: str
-) -> None:
+def test_what_a_log_says_decides_what_its_cell_is(here, last, cell, output):
     sweep(here / "logs", **last)
     result = run("logs", "--yes")
     assert result.exit_code == 0, result.output
@@ -201,7 +191,7 @@ def test_what_a_log_says_decides_what_its_cell_is(
     assert output in result.output
 
 
-def test_cells_of_one_import_are_compared_item_by_item(here: Path) -> None:
+def test_cells_of_one_import_are_compared_item_by_item(here):
     sweep(here / "logs", scores={**SCORES, "q1": "II", "q4": "II"})
     assert run("logs", "--yes").exit_code == 0
     grid = load("data")["logs"].assessment.results.grid()
@@ -213,14 +203,14 @@ def test_cells_of_one_import_are_compared_item_by_item(here: Path) -> None:
     assert (round(test.p, 9), test.test) == (0.5, "sign-flip permutation test, exact")
 
 
-def test_items_of_other_data_pair_nothing(here: Path) -> None:
+def test_items_of_other_data_pair_nothing(here):
     sweep(here / "logs", dataset={"name": "other", "samples": 4})
     assert run("logs", "--yes").exit_code == 0
     first, second = (set(items) for items in paired(here)["items"])
     assert not first & second
 
 
-def test_an_id_with_unequal_targets_pairs_nothing(here: Path) -> None:
+def test_an_id_with_unequal_targets_pairs_nothing(here):
     sweep(here / "logs", targets={"q1": "26", "q2": "62", "q3": "44", "q4": "80"})
     result = run("logs", "--yes")
     assert (
@@ -244,9 +234,7 @@ def test_an_id_with_unequal_targets_pairs_nothing(here: Path) -> None:
         pytest.param({"task_args": {"temperature": 0.7, "fewshot": 2}}, "0.7", id="task parameter"),
     ],
 )
-def test_a_setting_is_a_factor_wherever_the_tool_puts_it(
-    here: Path, given: dict[str, Any], level: str
-) -> None:
+def test_a_setting_is_a_factor_wherever_the_tool_puts_it(here, given, level):
     sweep(here / "logs", **{"plan": {"steps": [], "config": {}}, **given, "task_args": {
         "fewshot": 2, **given.get("task_args", {})}})  # fmt: skip
     result = run("logs", "--x", "temperature", "--y", "fewshot", "--metric", "match")
@@ -254,7 +242,7 @@ def test_a_setting_is_a_factor_wherever_the_tool_puts_it(
     assert ("2", level) in cells(here, "match")
 
 
-def test_of_a_setting_that_stands_twice_the_inner_counts_and_both_are_said(here: Path) -> None:
+def test_of_a_setting_that_stands_twice_the_inner_counts_and_both_are_said(here):
     steps = [{"solver": "generate", "params": {"temperature": 0.7}}]
     sweep(here / "logs", plan={"steps": steps, "config": {"temperature": 0.5}})
     result = run("logs", "--yes")
@@ -282,7 +270,7 @@ def test_of_a_setting_that_stands_twice_the_inner_counts_and_both_are_said(here:
         ),
     ],
 )
-def test_of_logs_of_one_cell_one_counts(here: Path, extra: dict[str, Any], reported: str) -> None:
+def test_of_logs_of_one_cell_one_counts(here, extra, reported):
     sweep(here / "logs")
     plan = {"steps": [], "config": {"temperature": 0.5, "max_tokens": 64}}
     own = {"task_args": {"fewshot": 2}, "plan": plan, "config": {"epochs": 2}}
@@ -295,7 +283,7 @@ def test_of_logs_of_one_cell_one_counts(here: Path, extra: dict[str, Any], repor
     )
 
 
-def test_a_run_that_has_not_ended_is_a_missing_cell(here: Path) -> None:
+def test_a_run_that_has_not_ended_is_a_missing_cell(here):
     sweep(here / "logs")
     (here / "logs/4.eval").unlink()
     plan = {"config": {"temperature": 0.5, "max_tokens": 64}}
@@ -309,7 +297,7 @@ def test_a_run_that_has_not_ended_is_a_missing_cell(here: Path) -> None:
     )  # fmt: skip
 
 
-def test_a_log_with_several_reducers_leaves_the_others_in(here: Path) -> None:
+def test_a_log_with_several_reducers_leaves_the_others_in(here):
     for number in (1, 2, 3, 4):
         names = ("mean", "max") if number == 1 else (None,)
         scores = [
@@ -331,7 +319,7 @@ def test_a_log_with_several_reducers_leaves_the_others_in(here: Path) -> None:
     assert "left out: reducer is max, not mean: 1.eval:max" in result.output
 
 
-def test_scores_and_reducers_are_chosen(here: Path) -> None:
+def test_scores_and_reducers_are_chosen(here):
     for number in (1, 2, 3, 4):
         scores = [
             {**results(0.5)["scores"][0], "reducer": "mean"},
@@ -379,7 +367,7 @@ def test_scores_and_reducers_are_chosen(here: Path) -> None:
     )
 
 
-def test_logs_in_json_are_read_too(here: Path) -> None:
+def test_logs_in_json_are_read_too(here):
     sweep(here / "logs")
     with zipfile.ZipFile(here / "logs/1.eval"):
         pass
@@ -396,7 +384,7 @@ def test_logs_in_json_are_read_too(here: Path) -> None:
     }
 
 
-def bomb() -> bytes:
+def bomb():
     return packed({"header.json": b"0" * 5_000_000}, size=1000)
 
 
@@ -442,7 +430,7 @@ def bomb() -> bytes:
         ),
     ],
 )
-def test_a_log_that_cannot_be_read_is_named(here: Path, content: bytes, found: str) -> None:
+def test_a_log_that_cannot_be_read_is_named(here, content, found):
     sweep(here / "logs")
     (here / "logs/4.eval").write_bytes(content)
     result = run("logs", "--yes")
@@ -456,7 +444,7 @@ def test_a_log_that_cannot_be_read_is_named(here: Path, content: bytes, found: s
 SHOTS = (0, 4)
 
 
-def lm_sweep(folder: Path, **given: Any) -> None:
+def lm_sweep(folder, **given):
     for model in ("org/small", "org/large"):
         for shots in SHOTS:
             put_lm_eval(
@@ -469,7 +457,7 @@ def lm_sweep(folder: Path, **given: Any) -> None:
             )
 
 
-def test_documents_are_read_beside_results_once_per_filter(here: Path) -> None:
+def test_documents_are_read_beside_results_once_per_filter(here):
     lm_sweep(here / "logs")
     result = run("logs", "--yes", "--only", "filter=strict")
     assert result.exit_code == 0, result.output
@@ -487,7 +475,7 @@ def test_documents_are_read_beside_results_once_per_filter(here: Path) -> None:
     assert {tuple(cell["correct"]) for cell in paired(here)["cells"]} == {(1, 0, 0, 1)}
 
 
-def test_filters_are_a_facet_rather_than_an_axis(here: Path) -> None:
+def test_filters_are_a_facet_rather_than_an_axis(here):
     lm_sweep(here / "logs")
     result = run("logs", "--dry-run", "--format", "json")
     proposal = json.loads(result.output)
@@ -511,9 +499,7 @@ def test_filters_are_a_facet_rather_than_an_axis(here: Path) -> None:
         ),
     ],
 )
-def test_what_differs_in_arguments_is_a_factor(
-    here: Path, change: dict[str, Any], levels: set[str]
-) -> None:
+def test_what_differs_in_arguments_is_a_factor(here, change, levels):
     for shots in SHOTS:
         for number, given in enumerate(({}, change)):
             time = f"2026-03-01T10-{shots}{number}-00"
@@ -525,7 +511,7 @@ def test_what_differs_in_arguments_is_a_factor(
     assert {key[0] for key in cells(here, "value")} == levels
 
 
-def test_of_runs_with_equal_settings_the_newest_counts(here: Path) -> None:
+def test_of_runs_with_equal_settings_the_newest_counts(here):
     lm_sweep(here / "logs")
     again = {"sums": {"strict": [1, 1, 1, 1], "flexible": [1, 1, 1, 1]}}
     put_lm_eval(here / "logs/org__small", "2026-03-02T10-00-00", again, date=2.0)
@@ -538,7 +524,7 @@ def test_of_runs_with_equal_settings_the_newest_counts(here: Path) -> None:
     ) in result.output
 
 
-def test_a_name_that_the_harness_made_up_is_none(here: Path) -> None:
+def test_a_name_that_the_harness_made_up_is_none(here):
     for shots, name in zip(SHOTS, ("qdpv68r5", "x81kfp2a"), strict=True):
         for model in ("dummy", "other"):
             put_lm_eval(
@@ -554,7 +540,7 @@ def test_a_name_that_the_harness_made_up_is_none(here: Path) -> None:
     assert {key[0] for key in cells(here, "value")} == {"dummy", "other"}
 
 
-def test_one_model_at_one_task_is_not_called_by_the_time_of_its_files(here: Path) -> None:
+def test_one_model_at_one_task_is_not_called_by_the_time_of_its_files(here):
     for shots in (0, 2, 4):
         time = f"2026-03-01T10-0{shots}-00"
         put_lm_eval(here / "logs/x", time, {"sums": {"none": [1, 0]}}, shots=shots)
@@ -565,7 +551,7 @@ def test_one_model_at_one_task_is_not_called_by_the_time_of_its_files(here: Path
     }  # fmt: skip
 
 
-def test_a_doc_id_of_another_document_pairs_nothing(here: Path) -> None:
+def test_a_doc_id_of_another_document_pairs_nothing(here):
     lm_sweep(here / "logs")
     put_lm_eval(
         here / "logs/org__small",
@@ -587,7 +573,7 @@ def test_a_doc_id_of_another_document_pairs_nothing(here: Path) -> None:
         pytest.param("\udcff", "bytes that aren't UTF-8", id="encoding"),
     ],
 )
-def test_documents_that_cannot_be_read_are_named(here: Path, text: str, found: str) -> None:
+def test_documents_that_cannot_be_read_are_named(here, text, found):
     lm_sweep(here / "logs")
     name = "org__small/samples_sums_2026-03-01T10-04-00.5.jsonl"
     (here / "logs" / name).write_text(text, "utf-8", errors="surrogateescape")
@@ -597,7 +583,7 @@ def test_documents_that_cannot_be_read_are_named(here: Path, text: str, found: s
 
 
 @pytest.mark.parametrize("task", ["../../sums", "a/b", "n\u2028ew", "x" * 300])
-def test_the_name_of_a_task_is_no_path(here: Path, task: str) -> None:
+def test_the_name_of_a_task_is_no_path(here, task):
     lm_sweep(here / "logs")
     for file in (here / "logs").glob("*/results_*.json"):
         file.write_text(file.read_text("utf-8").replace('"sums"', json.dumps(task)), "utf-8")
@@ -606,7 +592,7 @@ def test_the_name_of_a_task_is_no_path(here: Path, task: str) -> None:
     assert "successes" not in result.output
 
 
-def test_lines_end_where_json_has_its_lines_end(here: Path) -> None:
+def test_lines_end_where_json_has_its_lines_end(here):
     lm_sweep(here / "logs")
     for file in (here / "logs").glob("*/samples_*.jsonl"):
         text = file.read_text("utf-8").replace('"filter"', '"doc": "a\u2028b\x85c", "filter"')
@@ -615,7 +601,7 @@ def test_lines_end_where_json_has_its_lines_end(here: Path) -> None:
     assert paired(here)["items"] == [["0", "1", "2", "3"]]
 
 
-def test_names_that_are_no_texts_end_in_no_traceback(here: Path) -> None:
+def test_names_that_are_no_texts_end_in_no_traceback(here):
     sweep(here / "logs", model=[[1]])
     assert run("logs", "--dry-run").exit_code == 0
     lm_sweep(here / "lm")
@@ -625,7 +611,7 @@ def test_names_that_are_no_texts_end_in_no_traceback(here: Path) -> None:
     assert (result.exit_code, "successes" in result.output) == (0, False)
 
 
-def test_pages_say_that_values_are_from_imported_logs(here: Path) -> None:
+def test_pages_say_that_values_are_from_imported_logs(here):
     sweep(here / "logs")
     assert run("logs", "--yes").exit_code == 0
     built = CliRunner().invoke(main, ["build", "--into", "pages"])
@@ -635,11 +621,11 @@ def test_pages_say_that_values_are_from_imported_logs(here: Path) -> None:
     assert "Measured here" not in page
 
 
-def test_it_says_how_far_it_is(here: Path) -> None:
+def test_it_says_how_far_it_is(here):
     for number in range(1, 46):
         given = {"number": number, "task_args": {"a": number % 5, "b": number // 5}}
         put_eval(here / f"logs/{number}.eval", {"q1": "C", "q2": "I"}, **given)
-    reports: list[tuple[str, int, int]] = []
+    reports = []
     with listening(lambda *found: reports.append(found)):
         detect([here / "logs"])
     read = [done for what, done, total in reports if (what, total) == ("logs read", 45)]
@@ -648,8 +634,7 @@ def test_it_says_how_far_it_is(here: Path) -> None:
 
 # --- sweeps ---------------------------------------------------------------------------------------
 
-Trial = tuple[str, str, str, str, str]
-TRIALS: list[Trial] = [
+TRIALS = [
     # lr, batch_size, seed, score; how it ended
     ("0.1", "16", "0", "0.7", "finished"),
     ("0.1", "16", "1", "0.8", "finished"),
@@ -667,7 +652,7 @@ TRIALS: list[Trial] = [
 """A sweep that is written as each program writes it; the scores are made up."""
 
 
-def as_optuna(folder: Path) -> None:
+def as_optuna(folder):
     states = {"finished": "COMPLETE"}
     lines = ["number,value,duration,params_batch_size,params_lr,params_seed,state"]
     for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
@@ -676,7 +661,7 @@ def as_optuna(folder: Path) -> None:
     put(folder / "trials.csv", lines)
 
 
-def as_optuna_json(folder: Path) -> None:
+def as_optuna_json(folder):
     trees = [
         {
             "number": at,
@@ -689,7 +674,7 @@ def as_optuna_json(folder: Path) -> None:
     put(folder / "trials.json", [json.dumps(trees)])
 
 
-def as_mlflow_table(folder: Path) -> None:
+def as_mlflow_table(folder):
     lines = ["run_id,experiment_id,status,metrics.acc,params.batch_size,params.lr,params.seed"]
     for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
         status = {"finished": "FINISHED"}.get(end, "KILLED" if score else "FAILED")
@@ -697,7 +682,7 @@ def as_mlflow_table(folder: Path) -> None:
     put(folder / "runs.csv", lines)
 
 
-def as_wandb(folder: Path) -> None:
+def as_wandb(folder):
     trees = [
         {
             "name": f"run-{at}",
@@ -710,7 +695,7 @@ def as_wandb(folder: Path) -> None:
     put(folder / "runs.json", [json.dumps(trees)])
 
 
-def as_mlflow(folder: Path) -> None:
+def as_mlflow(folder):
     put(folder / "7/meta.yaml", ["name: tuning"])
     for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
         run_folder = folder / f"7/{at:032x}"
@@ -726,7 +711,7 @@ def as_mlflow(folder: Path) -> None:
         put(run_folder / "tags/mlflow.user", ["somebody"])
 
 
-def as_ray(folder: Path) -> None:
+def as_ray(folder):
     for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
         trial = folder / f"train_{at:05d}_lr={float(lr):.1f}"
         config = {"batch_size": int(batch), "lr": float(lr), "seed": int(seed)}
@@ -740,7 +725,7 @@ def as_ray(folder: Path) -> None:
             put(trial / "error.txt", ["Traceback", "ValueError: lost"])
 
 
-def as_hydra(folder: Path) -> None:
+def as_hydra(folder):
     for at, (lr, batch, seed, score, end) in enumerate(TRIALS):
         job = folder / f"2026-03-01/10-00-00/{at}"
         put(job / ".hydra/config.yaml", [f"lr: {lr}", f"batch_size: {batch}", f"seed: {seed}"])
@@ -748,18 +733,15 @@ def as_hydra(folder: Path) -> None:
             put(job / "metrics.json", [json.dumps({"acc": float(score)})])
 
 
-def put(file: Path, lines: list[str]) -> None:
+def put(file, lines):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 @pytest.mark.parametrize(
-    "write",
-    [as_optuna, as_optuna_json, as_mlflow_table, as_mlflow, as_ray, as_hydra, as_wandb],
+    "write", [as_optuna, as_optuna_json, as_mlflow_table, as_mlflow, as_ray, as_hydra, as_wandb]
 )
-def test_a_sweep_keeps_its_failed_trials_without_their_values(
-    here: Path, write: Callable[[Path], None]
-) -> None:
+def test_a_sweep_keeps_its_failed_trials_without_their_values(here, write):
     write(here / "logs")
     result = run("logs", "--yes")
     assert result.exit_code == 0, result.output
@@ -804,9 +786,7 @@ def test_a_sweep_keeps_its_failed_trials_without_their_values(
         ),
     ],
 )
-def test_a_file_of_a_sweep_that_cannot_be_read_is_named(
-    here: Path, write: Callable[[Path], None], file: str, found: str
-) -> None:
+def test_a_file_of_a_sweep_that_cannot_be_read_is_named(here, write, file, found):
     write(here / "logs")
     (here / "logs" / file).write_text("half a line\n", "utf-8")
     result = run("logs", "--yes")

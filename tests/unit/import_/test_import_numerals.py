@@ -1,24 +1,13 @@
 """Numbers as people write them: which decimal mark, and every digit kept."""
 
-from __future__ import annotations
-
-from decimal import Decimal
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridatlas_import.numerals import (
-    DecimalMark,
-    decimal_mark,
-    is_absent,
-    marks_of,
-    number_text,
-    odd_texts,
-)
+from gridatlas_import.numerals import decimal_mark, is_absent, marks_of, number_text, odd_texts
 from gridatlas_import.rows import CannotImport
 
-NUMBERS: list[tuple[str, DecimalMark, str | None]] = [
+NUMBERS = [
     ("71.20", "point", "71.20"),
     (" 71 ", "point", "71"),
     ("+5", "point", "5"),
@@ -50,11 +39,11 @@ NUMBERS: list[tuple[str, DecimalMark, str | None]] = [
 
 
 @pytest.mark.parametrize(("text", "mark", "number"), NUMBERS)
-def test_a_number_with_its_digits(text: str, mark: DecimalMark, number: str | None) -> None:
+def test_a_number_with_its_digits(text, mark, number):
     assert number_text(text, mark) == number
 
 
-MARKS: list[tuple[list[str], bool, str]] = [
+MARKS = [
     (["1", "2"], False, "point"),
     (["0.5"], False, "point"),
     (["0,5"], False, "comma"),
@@ -78,30 +67,28 @@ MARKS: list[tuple[list[str], bool, str]] = [
 
 
 @pytest.mark.parametrize(("texts", "semicolons", "message"), MARKS)
-def test_the_decimal_mark_is_found_or_asked_for(
-    texts: list[str], semicolons: bool, message: str
-) -> None:
+def test_the_decimal_mark_is_found_or_asked_for(texts, semicolons, message):
     try:
-        found: str = decimal_mark(marks_of(texts), semicolons=semicolons)
+        found = decimal_mark(marks_of(texts), semicolons=semicolons)
     except CannotImport as error:
         found = error.found
     assert found == message
 
 
 @pytest.mark.parametrize("text", ["", " ", "-", "–", "NaN", "n/a", "#N/A", "None", "OOM", "-inf"])
-def test_no_value(text: str) -> None:
+def test_no_value(text):
     assert is_absent(text)
 
 
 @pytest.mark.parametrize("text", ["0", "0.0", "no", "a"])
-def test_not_no_value(text: str) -> None:
+def test_not_no_value(text):
     assert not is_absent(text)
 
 
 @given(
     st.decimals(allow_nan=False, allow_infinity=False, places=3), st.sampled_from(["", " ", "’"])
 )
-def test_what_a_spreadsheet_writes_is_read_as_it_was(number: Decimal, space: str) -> None:
+def test_what_a_spreadsheet_writes_is_read_as_it_was(number, space):
     english = f"{number:,.3f}"
     german = english.translate(str.maketrans(",.", ".,"))
     for text, mark in ((english, "point"), (german, "comma")):
@@ -113,13 +100,13 @@ def test_what_a_spreadsheet_writes_is_read_as_it_was(number: Decimal, space: str
 @pytest.mark.parametrize(
     "text", ["", " 1", "+1", ".5", "5.", "1e", "1,0", "1\n2", "٣", "nan", "--1"]
 )
-def test_one_other_text_makes_numbers_not_plain(text: str) -> None:
+def test_one_other_text_makes_numbers_not_plain(text):
     assert odd_texts(["1", "-2.50", "007"]) == set()
     assert odd_texts(["1", text, "-2.50"]) == {text}
 
 
 @given(st.lists(st.from_regex(r"-?[0-9]{1,4}(\.[0-9]{1,4})?", fullmatch=True), min_size=1))
-def test_plain_numbers_say_the_same_all_at_once_as_one_by_one(texts: list[str]) -> None:
+def test_plain_numbers_say_the_same_all_at_once_as_one_by_one(texts):
     assert odd_texts(texts) == set()
     assert [number_text(text, "point") for text in texts] == texts
     # A text that is no number of the plain kind makes all be looked at one by one.

@@ -1,7 +1,5 @@
 """What names of metrics say of which values are better."""
 
-from __future__ import annotations
-
 import pytest
 
 from gridatlas.model.directions import HIGHER, LOWER, direction_of, says_lower
@@ -36,9 +34,9 @@ from gridatlas.model.directions import HIGHER, LOWER, direction_of, says_lower
         ("", "", None, False),
     ],
 )
-def test_whole_words_say_it(name: str, unit: str, better: str | None, is_lower: bool) -> None:
+def test_whole_words_say_it(name, unit, better, is_lower):
     assert (direction_of(name, unit)[0], says_lower(name)) == (better, is_lower)
 
 
-def test_no_word_says_both() -> None:
+def test_no_word_says_both():
     assert set() == LOWER & HIGHER

@@ -1,7 +1,5 @@
 """Numbers as readers see them: rounded once, half away from zero, however they are held."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
@@ -9,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from builders import MakeStudy, table
+from builders import table
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -33,7 +31,7 @@ DECIMALS = st.integers(0, 6)
 AS_PRINTED = st.decimals(-10_000, 10_000, places=3)
 
 
-def by_hand(value: Fraction, decimals: int) -> str:
+def by_hand(value, decimals):
     """The exact number rounded half away from zero, in digits; nothing has no sign."""
     whole = math.floor(abs(value) * 10**decimals + Fraction(1, 2))
     digits = str(whole).rjust(decimals + 1, "0")
@@ -45,7 +43,7 @@ def by_hand(value: Fraction, decimals: int) -> str:
 @example(Decimal("86.85"), 1)
 @example(Decimal("-0.05"), 1)
 @example(Decimal("-0.04"), 1)
-def test_a_decimal_is_rounded_half_away_from_zero(value: Decimal, decimals: int) -> None:
+def test_a_decimal_is_rounded_half_away_from_zero(value, decimals):
     assert format_value(value, decimals) == by_hand(Fraction(value), decimals)
 
 
@@ -53,17 +51,13 @@ def test_a_decimal_is_rounded_half_away_from_zero(value: Decimal, decimals: int)
 @example(Decimal("86.85"), 1)
 @example(Decimal("0.285"), 2)
 @example(Decimal("-0.25"), 1)
-def test_a_float_is_rounded_as_the_decimal_number_that_it_stands_for(
-    value: Decimal, decimals: int
-) -> None:
+def test_a_float_is_rounded_as_the_decimal_number_that_it_stands_for(value, decimals):
     assert format_value(float(value), decimals) == format_value(value, decimals)
 
 
 @given(st.lists(AS_PRINTED, min_size=1, max_size=60), st.lists(AS_PRINTED, max_size=60), DECIMALS)
 @example([Decimal("87.2"), Decimal("86.5")], [], 1)
-def test_noise_of_sums_moves_no_half(
-    values: list[Decimal], others: list[Decimal], decimals: int
-) -> None:
+def test_noise_of_sums_moves_no_half(values, others, decimals):
     """Means and their differences, as they are computed, are rounded as the exact ones."""
     exact = Fraction(sum(map(Fraction, values))) / len(values)
     floats = [*map(float, values)]
@@ -77,7 +71,7 @@ def test_noise_of_sums_moves_no_half(
 
 
 @given(st.floats(-1e15, 1e15), DECIMALS)
-def test_any_float_is_off_by_half_a_unit_at_most(value: float, decimals: int) -> None:
+def test_any_float_is_off_by_half_a_unit_at_most(value, decimals):
     text = format_value(value, decimals)
     assert not (text.startswith("-") and not Decimal(text))
     off = abs(Fraction(text) - Fraction(value))
@@ -90,12 +84,12 @@ def test_any_float_is_off_by_half_a_unit_at_most(value: float, decimals: int) ->
     [(1.8, "1.8 ×"), (0.996, "1.0 ×"), (0.994, "0.99 ×"), (0.0444, "0.044 ×"), (99.6, "100 ×"),
      (123.4, "123 ×")],
 )  # fmt: skip
-def test_a_ratio_has_two_digits(ratio: float, text: str) -> None:
+def test_a_ratio_has_two_digits(ratio, text):
     assert format_ratio(ratio) == text
 
 
 @given(st.decimals(-1000, 1000, places=9), DECIMALS)
-def test_a_difference_has_the_digits_of_the_value_and_a_sign(value: Decimal, decimals: int) -> None:
+def test_a_difference_has_the_digits_of_the_value_and_a_sign(value, decimals):
     text = format_difference(value, decimals)
     digits = format_value(value, decimals)
     assert text.lstrip("+" + MINUS) == digits.lstrip("-")
@@ -118,12 +112,12 @@ def test_a_difference_has_the_digits_of_the_value_and_a_sign(value: Decimal, dec
         (1.0, "1"),
     ],
 )
-def test_a_p_value_is_the_same_text_everywhere(p: float, text: str) -> None:
+def test_a_p_value_is_the_same_text_everywhere(p, text):
     assert format_p(p) == text
     assert in_p(p) == (f"p = {text}" if text[0] not in "<>" else f"p {text}")
 
 
-def test_ends_of_intervals_are_rounded_as_values(make_study: MakeStudy) -> None:
+def test_ends_of_intervals_are_rounded_as_values(make_study):
     study = make_study(
         "format: 1\ntitle: T\nmetric: {name: m, column: value, unit: '%', decimals: 1}\n"
         "x: rate\ny: depth\n",
@@ -136,7 +130,7 @@ def test_ends_of_intervals_are_rounded_as_values(make_study: MakeStudy) -> None:
     assert denoised(86.84999999999998, study) == 86.85
 
 
-def test_rounding_is_that_of_decimal_arithmetic() -> None:
+def test_rounding_is_that_of_decimal_arithmetic():
     assert rounded(Decimal("2.5"), 0) == Decimal("2.5").quantize(Decimal(1), ROUND_HALF_UP) == 3
 
 
@@ -144,7 +138,7 @@ def test_rounding_is_that_of_decimal_arithmetic() -> None:
     ("spread", "text"),
     [("0.40", "± 0.40"), ("1.9409500676618992", "± 1.941"), ("0.0000123456789", "± 0.00001235")],
 )
-def test_computed_spreads_have_four_digits(spread: str, text: str) -> None:
+def test_computed_spreads_have_four_digits(spread, text):
     cell = SimpleNamespace(value=Decimal(1), spread=Decimal(spread))
     assert beside(cell) == text  # type: ignore[arg-type]
 
@@ -176,9 +170,7 @@ def test_computed_spreads_have_four_digits(spread: str, text: str) -> None:
         ("%", 0.0001, "%", 0),  # its differences are points
     ],
 )
-def test_a_unit_fits_where_the_median_is_from_1_to_1000(
-    unit: str, median: float, fits: str, power: int
-) -> None:
+def test_a_unit_fits_where_the_median_is_from_1_to_1000(unit, median, fits, power):
     assert fitting_unit(unit, median) == (fits, power)
 
 
@@ -186,7 +178,7 @@ def test_a_unit_fits_where_the_median_is_from_1_to_1000(
     ("unit", "text"),
     [("µs", "µs"), ("%", "%"), ("× 10⁻⁷", "units of 10⁻⁷"), ("× 10⁻⁷ m", "units of 10⁻⁷ m")],
 )
-def test_a_unit_within_a_sentence(unit: str, text: str) -> None:
+def test_a_unit_within_a_sentence(unit, text):
     assert spoken_unit(unit) == text
 
 
@@ -202,7 +194,5 @@ def test_a_unit_within_a_sentence(unit: str, text: str) -> None:
         (Decimal("12.34"), 1, "12.3"),
     ],
 )
-def test_a_value_that_is_not_0_never_reads_as_0(
-    value: Decimal | float, decimals: int, text: str
-) -> None:
+def test_a_value_that_is_not_0_never_reads_as_0(value, decimals, text):
     assert format_measured(value, decimals) == text

@@ -1,17 +1,12 @@
 """Cells are read by `.at(factor=level)` in claims, templates and Python alike."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from builders import HEAD, table, write_study
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 import gridatlas
-from gridatlas.api import OpenStudy
 from gridatlas.claims import ClaimError, evaluate_value
 
 CELLS = table(
@@ -69,21 +64,21 @@ REFUSED = {
 
 
 @pytest.fixture
-def study(tmp_path: Path) -> OpenStudy:
+def study(tmp_path):
     write_study(tmp_path / "data/demo", HEAD_WITH_MODELS, CELLS)
     return gridatlas.load(tmp_path / "data")["demo"]
 
 
-def in_claims(study: OpenStudy, expression: str) -> object:
+def in_claims(study, expression):
     return evaluate_value(expression, {"demo": study}, "demo")
 
 
-def in_templates(study: OpenStudy, expression: str) -> object:
+def in_templates(study, expression):
     template = ImmutableSandboxedEnvironment().from_string(f"{{{{ results.{expression}.value }}}}")
     return Decimal(template.render(results=study))
 
 
-def in_python(study: OpenStudy, expression: str) -> object:
+def in_python(study, expression):
     return eval(f"study.{expression}.value", {"study": study})
 
 
@@ -92,17 +87,13 @@ READERS = [in_claims, in_templates, in_python]
 
 @pytest.mark.parametrize("expression", FOUND)
 @pytest.mark.parametrize("read", READERS)
-def test_a_cell_is_read_alike(
-    study: OpenStudy, read: Callable[[OpenStudy, str], object], expression: str
-) -> None:
+def test_a_cell_is_read_alike(study, read, expression):
     assert str(read(study, expression)) == FOUND[expression]
 
 
 @pytest.mark.parametrize("expression", REFUSED)
 @pytest.mark.parametrize("read", READERS)
-def test_a_wrong_name_is_refused_alike(
-    study: OpenStudy, read: Callable[[OpenStudy, str], object], expression: str
-) -> None:
+def test_a_wrong_name_is_refused_alike(study, read, expression):
     with pytest.raises((ClaimError, gridatlas.UnknownName)) as refused:
         read(study, expression)
     message, expected = REFUSED[expression]
@@ -114,7 +105,7 @@ def test_a_wrong_name_is_refused_alike(
         assert str(refused.value) == f"{message} (expected {expected})"
 
 
-def test_a_study_takes_a_level_of_each_factor(study: OpenStudy) -> None:
+def test_a_study_takes_a_level_of_each_factor(study):
     assert study.at(model="small", rate=0.4, local_window=2000).value == 70
     assert study.at(**{"model": "large", "rate": 0.4, "local-window": 2000}).state == "missing"
 
@@ -138,9 +129,7 @@ def test_a_study_takes_a_level_of_each_factor(study: OpenStudy) -> None:
         ),
     ],
 )
-def test_a_wrong_factor_of_a_study_is_refused(
-    study: OpenStudy, levels: dict[str, object], message: str
-) -> None:
+def test_a_wrong_factor_of_a_study_is_refused(study, levels, message):
     with pytest.raises(gridatlas.UnknownName) as refused:
         study.at(**levels)
     assert str(refused.value) == message

@@ -1,12 +1,8 @@
 """The published JSON Schema: what editors complete and check `study.yml` with."""
 
-from __future__ import annotations
-
 import functools
 import json
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -26,7 +22,7 @@ FINE = {
 }
 
 
-def _errors(text: str) -> list[str]:
+def _errors(text):
     tree, _, problems = parse_yaml(text, "study.yml")
     assert problems == []
     errors = _validator().iter_errors(_plain(tree))
@@ -34,11 +30,11 @@ def _errors(text: str) -> list[str]:
 
 
 @functools.cache
-def _validator() -> Draft202012Validator:
+def _validator():
     return Draft202012Validator(json_schema(all_checks()))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value):
     """Values as an editor has them: a decimal is a float."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
@@ -47,29 +43,29 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def test_the_published_schema_is_the_codes() -> None:
+def test_the_published_schema_is_the_codes():
     published = REPOSITORY / "data" / "schema" / "study.v1.json"
     assert json.loads(published.read_text(encoding="utf-8")) == json_schema(all_checks()), (
         "run: gridatlas schema > data/schema/study.v1.json"
     )
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_one():
     Draft202012Validator.check_schema(json_schema(all_checks()))
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.parent.name)
-def test_our_studies_have_the_form_of_the_schema(path: Path) -> None:
+def test_our_studies_have_the_form_of_the_schema(path):
     assert _errors(path.read_text(encoding="utf-8")) == []
 
 
-def test_there_are_studies() -> None:
+def test_there_are_studies():
     assert len(STUDIES) >= 2
     assert len(FINE) >= 3
 
 
 @pytest.mark.parametrize("name", FINE)
-def test_what_check_takes_the_schema_takes(name: str) -> None:
+def test_what_check_takes_the_schema_takes(name):
     assert _errors(FINE[name]) == []
 
 
@@ -90,6 +86,6 @@ def test_what_check_takes_the_schema_takes(name: str) -> None:
         HEAD.replace("better: higher}", "better: higher, range: [0, 1, 2]}"),
     ],
 )
-def test_what_check_refuses_by_its_form_the_schema_refuses(text: str) -> None:
+def test_what_check_refuses_by_its_form_the_schema_refuses(text):
     assert _errors(HEAD) == []
     assert len(_errors(text)) > 0

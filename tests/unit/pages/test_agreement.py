@@ -1,17 +1,14 @@
 """A study with many readings: which pairs differ most, and all of them in a file."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from builders import write_study
 
-from gridatlas.build.site import Site, build
+from gridatlas.build.site import build
 from gridatlas.pages.agreement import MATRIX_UP_TO, PAIRS_SHOWN
 
 STUDY = {
@@ -25,7 +22,7 @@ POINTS = [(x, y) for x in range(1, 5) for y in range(1, 4)]
 PAGE, PAIRS = "studies/demo/checks/index.md", "studies/demo/checks/pairs.csv"
 
 
-def _built(folder: Path, readings: int) -> Site:
+def _built(folder, readings):
     """Reading 1 differs from all others in one cell by 5, reading 3 in all by its axes.
 
     The last reading has no cell that another one has.
@@ -50,22 +47,22 @@ def _built(folder: Path, readings: int) -> Site:
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory) -> Site:
+def few(tmp_path_factory):
     return _built(tmp_path_factory.mktemp("few"), MATRIX_UP_TO)
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Site:
+def many(tmp_path_factory):
     return _built(tmp_path_factory.mktemp("many"), MATRIX_UP_TO + 4)
 
 
-def _page(site: Site) -> str:
+def _page(site):
     """The page Checks with its tables in place."""
     [page] = [page for page in site.pages if page.plan.path == PAGE]
     return page.whole()
 
 
-def _rows(site: Site, *head: str) -> list[list[str]]:
+def _rows(site, *head):
     """The rows of all tables whose heads begin so, without their heads."""
     rows = []
     for table in BeautifulSoup(_page(site), "html.parser").select("table"):
@@ -78,14 +75,14 @@ def _rows(site: Site, *head: str) -> list[list[str]]:
     return rows
 
 
-def test_few_readings_have_a_table_of_all_pairs(few: Site) -> None:
+def test_few_readings_have_a_table_of_all_pairs(few):
     assert PAIRS not in few.files
     matrix = _rows(few, "Reading", "1")
     assert [len(row) for row in matrix] == [MATRIX_UP_TO + 1] * MATRIX_UP_TO
     assert _rows(few, "Grid")
 
 
-def test_the_pairs_that_differ_most_stand_on_the_page(many: Site) -> None:
+def test_the_pairs_that_differ_most_stand_on_the_page(many):
     readings = MATRIX_UP_TO + 4
     shown = _rows(many, "Reading", "Reading")
     assert len(shown) == (readings - 2) + (readings - 3) <= PAIRS_SHOWN
@@ -100,7 +97,7 @@ def test_the_pairs_that_differ_most_stand_on_the_page(many: Site) -> None:
     assert "](pairs.csv)" in page.markdown
 
 
-def test_a_likely_cause_stands_once_for_the_reading_that_has_it(many: Site) -> None:
+def test_a_likely_cause_stands_once_for_the_reading_that_has_it(many):
     [page] = [page for page in many.pages if page.plan.path == PAGE]
     causes = [line for line in page.markdown.splitlines() if line.startswith("- **Reading")]
     assert [html.unescape(line) for line in causes] == [
@@ -109,12 +106,12 @@ def test_a_likely_cause_stands_once_for_the_reading_that_has_it(many: Site) -> N
     ]
 
 
-def test_each_cell_has_the_lowest_the_highest_and_the_most_frequent(many: Site) -> None:
+def test_each_cell_has_the_lowest_the_highest_and_the_most_frequent(many):
     [first] = [row for row in _rows(many, "Grid") if row[1] == "1 × 1"]
     assert first[2:6] == ["30", "11 (2, 4, 5 and 10 more)", "41 (3)", "11 (13 of 15)"]
 
 
-def test_the_file_has_all_pairs(many: Site) -> None:
+def test_the_file_has_all_pairs(many):
     rows = list(csv.DictReader(io.StringIO(str(many.files[PAIRS]))))
     readings = MATRIX_UP_TO + 4
     assert len(rows) == len({(row["first"], row["second"]) for row in rows})
@@ -158,8 +155,8 @@ AVERAGED = STUDY | {
     ],
 )
 def test_a_disagreement_says_which_reading_fits_the_printed_average(
-    tmp_path: Path, average: str | None, second: str, fits: str | None
-) -> None:
+    tmp_path, average, second, fits
+):
     cells = [f"one,{x},{y},10\ntwo,{x},{y},20\n" for x, y in POINTS]
     first = "b,x,y,value\n" + "".join(cells)
     first += "".join(f"all,{x},{y},15\n" for x, y in POINTS[1:])

@@ -1,14 +1,11 @@
 """What the card of a cell says, and that it is text wherever it lands."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.assessment.assess import assess
 from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values
@@ -16,7 +13,6 @@ from gridatlas.pages.figure import Figure
 from gridatlas.pages.tooltips import CARDS_UP_TO, card_data
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
-from gridatlas.table.grids import Results
 
 COUNTED = (
     'format: 1\ntitle: A demo\nmetric: {name: Pass, better: higher, unit: "%", range: [0, 100]}\n'
@@ -28,31 +24,31 @@ READINGS = (
 )
 
 
-def _results(make_study: MakeStudy, more: str, *rows: str, **files: str) -> Results:
+def _results(make_study, more, *rows, **files):
     head = "rate,depth,value,n,state,note,place"
     return analyse(make_study(more, table(head, *rows), files))
 
 
-def _data(results: Results) -> dict[str, Any]:
+def _data(results):
     grid = results.grid()
     uncertainty = assess(results)
     heatmap = draw_values(grid)
     return _read(Figure(heatmap, grid, uncertainty=uncertainty.of(grid)))
 
 
-def _read(figure: Figure) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(card_data(figure))
+def _read(figure):
+    data = json.loads(card_data(figure))
     return data
 
 
-def entry(column: Any, at: int) -> Any:
+def entry(column, at):
     """As the script reads a column."""
     if isinstance(column, list):
         return column[at]
     return column["of"][column["at"][at]] if isinstance(column, dict) else column
 
 
-def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> None:
+def test_a_card_has_value_interval_trials_and_source(make_study):
     results = _results(
         make_study, COUNTED, "1,10,90.0,100,,,row 1", "2,10,10,100,,,row 1",
         "1,20,88.0,100,,read twice,row 2", "2,20,,,oom,,row 2",
@@ -89,9 +85,7 @@ def test_a_card_has_value_interval_trials_and_source(make_study: MakeStudy) -> N
         ("", None),
     ],
 )
-def test_a_card_leads_to_the_log_that_its_cell_is_from(
-    make_study: MakeStudy, place: str, log: str | None
-) -> None:
+def test_a_card_leads_to_the_log_that_its_cell_is_from(make_study, place, log):
     link = 'readings: [{id: a, file: cells.csv, link: "https://example.org/#/{file}"}]\n'
     quoted = '"' + place.replace('"', '""') + '"'
     results = _results(make_study, COUNTED + link, f"1,1,9,,,,{quoted}", f"2,1,,,failed,,{quoted}")
@@ -112,11 +106,11 @@ def test_a_card_leads_to_the_log_that_its_cell_is_from(
     ],
     ids=["unknown n", "ties", "alone", "disputed"],
 )
-def test_the_best_says_how_sure_that_is(make_study: MakeStudy, rows: list[str], text: str) -> None:
+def test_the_best_says_how_sure_that_is(make_study, rows, text):
     assert entry(_data(_results(make_study, COUNTED, *rows))["tell"], 0).startswith(text)
 
 
-def test_readings_differ_agree_or_stand_alone(make_study: MakeStudy) -> None:
+def test_readings_differ_agree_or_stand_alone(make_study):
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
     rows = ("1,1,5.0,,,,", "2,1,6,,,,", "3,1,8,,,,")
     data = _data(_results(make_study, COUNTED + READINGS, *rows, **two))
@@ -129,14 +123,14 @@ def test_readings_differ_agree_or_stand_alone(make_study: MakeStudy) -> None:
     assert by_reading == {"Figure": ["5.0", "6.0", None], "Table": ["5.0", "7.0", None]}
 
 
-def test_a_reading_without_a_value_neither_agrees_nor_differs(make_study: MakeStudy) -> None:
+def test_a_reading_without_a_value_neither_agrees_nor_differs(make_study):
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
     rows = ("1,1,,,disputed,,", "2,1,7,,,,")
     data = _data(_results(make_study, COUNTED + READINGS, *rows, **two))
     assert [entry(data["agree"], at) for at in range(2)] == [None, "The readings agree"]
 
 
-def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -> None:
+def test_a_disagreement_says_how_far_readings_are_apart(make_study):
     two = {"two.csv": table("rate,depth,value", "1,1,5", "2,1,7")}
     grid = _results(make_study, COUNTED + READINGS, "1,1,5,,,,", "2,1,6,,,,", **two).grid()
     apart = {("1", "1"): Decimal(0), ("2", "1"): Decimal(1)}
@@ -146,7 +140,7 @@ def test_a_disagreement_says_how_far_readings_are_apart(make_study: MakeStudy) -
     assert data["unit"] == " points apart"
 
 
-def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
+def test_a_difference_gives_its_two_values(make_study):
     study = make_study(
         COUNTED + "facets: [model]\nroles: {model: choice}\n",
         table("model,rate,depth,value", "a,1,1,5", "b,1,1,7.5", "a,2,1,5"),
@@ -158,13 +152,10 @@ def test_a_difference_gives_its_two_values(make_study: MakeStudy) -> None:
     assert [
         (reading["label"], [entry(reading["at"], at) for at in range(2)])
         for reading in data["readings"]
-    ] == [
-        ("b", ["7.5", "missing"]),
-        ("a", ["5.0", "5.0"]),
-    ]
+    ] == [("b", ["7.5", "missing"]), ("a", ["5.0", "5.0"])]
 
 
-def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
+def test_strings_from_data_stay_in_their_element(make_study):
     hostile = "</script><!--<script>&amp;' x='"
     results = _results(make_study, COUNTED, f'1,1,5,,,"{hostile}",', "2,1,6,,,,")
     grid = results.grid()
@@ -174,7 +165,7 @@ def test_strings_from_data_stay_in_their_element(make_study: MakeStudy) -> None:
     assert entry(json.loads(text)["note"], 0) == hostile
 
 
-def test_too_many_cells_have_no_cards(make_study: MakeStudy) -> None:
+def test_too_many_cells_have_no_cards(make_study):
     results = _results(make_study, COUNTED, "1,1,5,,,,")
     grid = results.grid()
     heatmap = draw_values(grid)

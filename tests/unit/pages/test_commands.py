@@ -1,20 +1,16 @@
 """The command of a cell: what it names, and that no string from data gets out of its argument."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.charts.marks import rows_from_top
 from gridatlas.pages.reproduction import command, command_parts, commands, grid_command
 from gridatlas.table.choose import analyse
-from gridatlas.table.study_table import Grid
 
 HEAD = (
     "format: 1\ntitle: A demo\n"
@@ -28,7 +24,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def _grid(make_study: MakeStudy, args: str, model: str = "small", more: str = "") -> Grid:
+def _grid(make_study, args, model="small", more=""):
     cells = table(
         "model,rate,depth,value",
         *(f'"{model.replace(chr(34), chr(34) * 2)}",{x},{y},1' for x in (1, 2) for y in (10, 20)),
@@ -37,11 +33,11 @@ def _grid(make_study: MakeStudy, args: str, model: str = "small", more: str = ""
     return next(iter(analyse(study).grids.values()))
 
 
-def _commands(grid: Grid) -> dict[tuple[str, str], str]:
+def _commands(grid):
     return {(x.key, y.key): command(grid, x, y) for x, y, _ in grid.points()}
 
 
-def test_levels_stand_where_the_study_names_them(make_study: MakeStudy) -> None:
+def test_levels_stand_where_the_study_names_them(make_study):
     assert _commands(_grid(make_study, ARGS))["2", "10"] == (
         "python docs/run.py --model small --rate=2 --depth 10 --out 'runs of 2/10' --fast"
     )
@@ -50,7 +46,7 @@ def test_levels_stand_where_the_study_names_them(make_study: MakeStudy) -> None:
 @pytest.mark.parametrize(
     "args", [ARGS, "{rate} {depth}", "{depth}{rate}", "a {depth} b c {rate} {model}"]
 )
-def test_the_parts_together_are_the_commands(make_study: MakeStudy, args: str) -> None:
+def test_the_parts_together_are_the_commands(make_study, args):
     grid = _grid(make_study, args)
     rows = rows_from_top(grid.study.y)
     found = {}
@@ -71,9 +67,7 @@ def test_the_parts_together_are_the_commands(make_study: MakeStudy, args: str) -
 
 
 @pytest.mark.parametrize("model", HOSTILE)
-def test_a_level_is_one_argument_to_a_shell(
-    make_study: MakeStudy, tmp_path: Path, model: str
-) -> None:
+def test_a_level_is_one_argument_to_a_shell(make_study, tmp_path, model):
     grid = _grid(make_study, "--model {model} --at {rate},{depth},{model} $(touch hit); x", model)
     line = _commands(grid)["1", "20"]
     (tmp_path / "docs").mkdir()
@@ -89,9 +83,7 @@ def test_a_level_is_one_argument_to_a_shell(
 
 
 @pytest.mark.parametrize("model", [*HOSTILE, "$x", "{depth}"])
-def test_the_command_of_a_grid_runs_those_of_its_cells(
-    make_study: MakeStudy, tmp_path: Path, model: str
-) -> None:
+def test_the_command_of_a_grid_runs_those_of_its_cells(make_study, tmp_path, model):
     """In a real shell, row by row; variables stand only for the levels of the axes."""
     args = "--model {model} --at {rate},'$x' {depth},{model} $(touch hit); x{rate}{depth} ''"
     grid = _grid(make_study, args, model)
@@ -100,7 +92,7 @@ def test_the_command_of_a_grid_runs_those_of_its_cells(
     script = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
     (tmp_path / "docs/run.py").write_text(script, "utf-8")
 
-    def output(line: str) -> list[str]:
+    def output(line):
         shell = f'python() {{ {shlex.quote(sys.executable)} "$@"; }}; {line}'
         done = subprocess.run(
             ["sh", "-c", shell], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
@@ -113,9 +105,7 @@ def test_the_command_of_a_grid_runs_those_of_its_cells(
     assert not (tmp_path / "hit").exists()
 
 
-def test_a_grid_has_one_command_of_its_own_where_the_study_names_it(
-    make_study: MakeStudy,
-) -> None:
+def test_a_grid_has_one_command_of_its_own_where_the_study_names_it(make_study):
     more = "  grid_args: --model {model} --out 'runs/{model} all'\n"
     grid = _grid(make_study, ARGS, "$(touch hit)", more)
     assert grid_command(grid, rows_from_top(grid.study.y)) == (
@@ -123,14 +113,14 @@ def test_a_grid_has_one_command_of_its_own_where_the_study_names_it(
     )
 
 
-def test_without_reproduce_there_is_no_command(make_study: MakeStudy) -> None:
+def test_without_reproduce_there_is_no_command(make_study):
     grid = analyse(make_study("", table("rate,depth,value", "1,2,3"))).grid()
     assert set(_commands(grid).values()) == {""}
     assert command_parts(grid, grid.study.y.levels) == []
     assert grid_command(grid, grid.study.y.levels) == ""
 
 
-def test_an_aggregate_has_no_command(make_study: MakeStudy) -> None:
+def test_an_aggregate_has_no_command(make_study):
     more = "factors: {model: {levels: [{id: small, aggregate: {by: mean}}, big]}}\n"
     grid = _grid(make_study, ARGS, more=more)
     assert grid.aggregate

@@ -1,7 +1,5 @@
 """Downloads: a grid's CSV is data in the format again, its JSON says where each value is from."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import inspect
@@ -11,11 +9,10 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
-from builders import HEAD, Checked, MakeStudy, table
+from builders import HEAD, table
 
 from gridatlas.assessment import cells
 from gridatlas.assessment.assess import assess
@@ -24,12 +21,9 @@ from gridatlas.assessment.uncertainty import UNTESTED, GridUncertainty
 from gridatlas.charts.draw import draw_values
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
-from gridatlas.model.study import Cell
 from gridatlas.pages import exports
 from gridatlas.pages.exports import to_csv, to_json, to_svg
 from gridatlas.table.choose import analyse
-from gridatlas.table.grids import Results
-from gridatlas.table.study_table import Grid
 
 FACETS = HEAD + "facets: [model]\n"
 ROWS = (
@@ -43,22 +37,22 @@ ROWS = (
 )
 
 
-def json_of(grid: Grid) -> Any:
+def json_of(grid):
     """The JSON of a grid of which no interval is known."""
     return json.loads(to_json(grid, GridUncertainty.unknown(grid.study, "n is unknown")))
 
 
-def _results(make_study: MakeStudy) -> Results:
+def _results(make_study):
     head = "model,rate,depth,value,state,n,note,place"
     return analyse(make_study(FACETS, table(head, *ROWS)))
 
 
-def _same(cell: Cell) -> tuple[object, ...]:
+def _same(cell):
     value = None if cell.value is None else f"{cell.value:f}"
     return (value, cell.state, cell.n, cell.note, cell.place)
 
 
-def _read_again(checked: Checked, grid: Grid, head: str = FACETS) -> Grid:
+def _read_again(checked, grid, head=FACETS):
     study, problems = checked(head, to_csv(grid))
     assert only_problems(problems) == ()
     assert [(problem.kind, problem.column) for problem in problems] == [
@@ -69,9 +63,7 @@ def _read_again(checked: Checked, grid: Grid, head: str = FACETS) -> Grid:
     return again
 
 
-def test_a_grid_is_the_same_when_its_csv_is_read_again(
-    make_study: MakeStudy, checked: Checked
-) -> None:
+def test_a_grid_is_the_same_when_its_csv_is_read_again(make_study, checked):
     results = _results(make_study)
     assert len(results.grids) == 2
     for levels, grid in results.grids.items():
@@ -82,9 +74,7 @@ def test_a_grid_is_the_same_when_its_csv_is_read_again(
         ]
 
 
-def test_no_column_is_lost_when_a_csv_is_read_again(
-    make_study: MakeStudy, checked: Checked
-) -> None:
+def test_no_column_is_lost_when_a_csv_is_read_again(make_study, checked):
     head = "rate,depth,value,n,successes,stderr,run"
     grid = analyse(make_study("", table(head, "1,1,50,10,5,0.25,run-1"))).grid()
     cell = _read_again(checked, grid, HEAD).cell("1", "1")
@@ -99,9 +89,7 @@ def test_no_column_is_lost_when_a_csv_is_read_again(
         (("1", "2", "2"), "1.666666667", "0.3333"),
     ],
 )
-def test_computed_numbers_have_digits_that_mean_something(
-    make_study: MakeStudy, values: tuple[str, ...], mean: str, stderr: str
-) -> None:
+def test_computed_numbers_have_digits_that_mean_something(make_study, values, mean, stderr):
     rows = (f"1,1,{value}" for value in values)
     grid = analyse(
         make_study("roles: {repeat: replicate}\n", table("rate,depth,value", *rows))
@@ -110,7 +98,7 @@ def test_computed_numbers_have_digits_that_mean_something(
     assert (cell["value"], cell["stderr"]) == (mean, stderr)
 
 
-def test_printed_numbers_keep_all_their_digits(make_study: MakeStudy) -> None:
+def test_printed_numbers_keep_all_their_digits(make_study):
     printed = "0.12345678901234567", "0.00012345678901234"
     row = "1,1," + ",".join(printed)
     grid = analyse(make_study("", table("rate,depth,value,stderr", row))).grid()
@@ -122,9 +110,7 @@ FORMULAS = ["=1+1", "@sum", "-O2", "+a", "'=x", "''-y", "＝2", "=cmd|' /C calc'
 HARMLESS = ["'quoted'", "'-5", "a=b", "it's", "1-2"]
 
 
-def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(
-    make_study: MakeStudy, checked: Checked
-) -> None:
+def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(make_study, checked):
     quoted = [text.replace('"', '""') for text in FORMULAS + HARMLESS]
     # In a table by hand, each text that looks like a guarded one has one more apostrophe.
     by_hand = [f"'{text}" if text.startswith(("'=", "''-")) else text for text in quoted]
@@ -143,14 +129,14 @@ def test_no_text_of_a_csv_is_a_formula_and_all_are_read_again(
     ]
 
 
-def test_a_json_has_a_line_for_every_cell(make_study: MakeStudy) -> None:
+def test_a_json_has_a_line_for_every_cell(make_study):
     grid = _results(make_study).grid(model="small")
     text = to_json(grid, GridUncertainty.unknown(grid.study, "n is unknown"))
     lines = [line.strip().removesuffix(",") for line in text.splitlines() if '"state"' in line]
     assert [json.loads(line) for line in lines] == json.loads(text)["cells"]
 
 
-def test_a_csv_has_a_row_for_every_point(make_study: MakeStudy) -> None:
+def test_a_csv_has_a_row_for_every_point(make_study):
     grid = _results(make_study).grid(model="R1 Qwen")
     rows = list(csv.DictReader(io.StringIO(to_csv(grid), newline="")))
     assert [(row["rate"], row["depth"], row["value"], row["state"]) for row in rows] == [
@@ -165,7 +151,7 @@ def test_a_csv_has_a_row_for_every_point(make_study: MakeStudy) -> None:
     assert [row["reading"] for row in rows] == ["cells", "", "", "", "", ""]
 
 
-def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
+def test_json_says_what_is_in_the_grid(make_study):
     study = make_study(
         "format: 1\ntitle: A demo\n"
         'metric: {name: Pass@1, unit: "%", column: pass, better: lower}\n'
@@ -223,13 +209,13 @@ def test_json_says_what_is_in_the_grid(make_study: MakeStudy) -> None:
     }
 
 
-def test_json_has_successes_where_they_are_known(make_study: MakeStudy) -> None:
+def test_json_has_successes_where_they_are_known(make_study):
     study = make_study("", table("rate,depth,value,n,successes", "1,1,50,10,5"))
     (cell,) = json_of(analyse(study).grid())["cells"]
     assert cell["successes"] == 5
 
 
-def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
+def test_json_tells_values_that_were_computed(make_study):
     study = make_study(
         "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
         table("b,rate,depth,value", "p,1,1,1", "q,1,1,2"),
@@ -242,7 +228,7 @@ def test_json_tells_values_that_were_computed(make_study: MakeStudy) -> None:
     ]  # fmt: skip
 
 
-def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None:
+def test_json_says_how_far_a_value_can_be_trusted(make_study):
     study = make_study("", table("rate,depth,value", "1,1,50", "2,1,40"))
     uncertainty = replace(
         GridUncertainty.unknown(study),
@@ -273,7 +259,7 @@ def test_json_says_how_far_a_value_can_be_trusted(make_study: MakeStudy) -> None
     ]
 
 
-def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
+def test_json_says_what_each_reading_says(make_study):
     study = make_study(
         "readings: [{id: one, file: cells.csv}, {id: two, file: two.csv}]\n",
         table("rate,depth,value", "1,1,50", "2,1,40"),
@@ -290,7 +276,7 @@ def test_json_says_what_each_reading_says(make_study: MakeStudy) -> None:
     ]
 
 
-def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -> None:
+def test_json_says_null_of_cells_that_were_never_tested(make_study):
     study = make_study(
         'format: 1\ntitle: T\nmetric: {name: M, better: higher, unit: "%"}\nx: rate\ny: depth\n'
         "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
@@ -308,12 +294,12 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study: MakeStudy) -
         ]  # fmt: skip
 
 
-def _written_names() -> list[str]:
+def _written_names():
     """Every name that the code that writes downloads gives a key or a column."""
     names = set()
     for module in (exports, cells):
         for node in ast.walk(ast.parse(inspect.getsource(module))):
-            parts: list[ast.expr | None] = []
+            parts = []
             if isinstance(node, ast.Dict):
                 parts = node.keys
             elif isinstance(node, ast.Tuple | ast.List):
@@ -326,7 +312,7 @@ def _written_names() -> list[str]:
     return sorted(name for name in names if re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name))
 
 
-def test_names_that_are_written_are_found() -> None:
+def test_names_that_are_written_are_found():
     assert {
         "interval_95", "interval_low", "levels", "may_be_best", "range", "read", "reading",
         "reproduced", "state", "stderr", "value",
@@ -334,9 +320,7 @@ def test_names_that_are_written_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", _written_names())
-def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
-    checked: Checked, name: str
-) -> None:
+def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(checked, name):
     head = (
         f"format: 1\ntitle: T\n"
         f"metric: {{name: M, better: higher, column: score}}\nx: {name}\ny: depth\n"
@@ -366,7 +350,7 @@ def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(
 
 
 @pytest.mark.parametrize("name", _written_names())
-def test_a_metric_whose_column_is_another_column_is_refused(checked: Checked, name: str) -> None:
+def test_a_metric_whose_column_is_another_column_is_refused(checked, name):
     head = f"format: 1\ntitle: T\nmetric: {{name: M, column: {name}}}\nx: rate\ny: depth\n"
     study, problems = checked(head, table(f"rate,depth,{name}", "8,1,1"))
     if study is None:
@@ -377,7 +361,7 @@ def test_a_metric_whose_column_is_another_column_is_refused(checked: Checked, na
     assert row[header.index(name)] == "1"
 
 
-def test_an_svg_file_follows_the_readers_colours(make_study: MakeStudy) -> None:
+def test_an_svg_file_follows_the_readers_colours(make_study):
     drawing = draw_one(draw_values(_results(make_study).grid(model="small")))
     svg = to_svg(drawing.svg)
     root = ET.fromstring(svg)

@@ -1,30 +1,23 @@
 """Leaderboards: which pages have one, the ranks, and what the columns' colours stand for."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_study
-from gridatlas.pages.leaderboard import Board, board_of, nice
+from gridatlas.pages.leaderboard import board_of, nice
 
 NAMES = [f"m{number}" for number in range(9)]
 TESTS = [f"t{number}" for number in range(8)]
 
 
-def values(spread: float = 1.0, seed: int = 0) -> Any:
+def values(spread=1.0, seed=0):
     """By name and test: each name two points below the one before it, tests of one height."""
     noise = np.random.default_rng(seed).normal(0, spread, (len(NAMES), len(TESTS)))
     return 60 - 2.0 * np.arange(len(NAMES))[:, None] + noise
 
 
-def assessed(
-    folder: Path, table: Any, more: str = "", axes: str = "tm", tests: str = "block"
-) -> Assessment:
+def assessed(folder, table, more="", axes="tm", tests="block"):
     (folder / "s").mkdir()
     rows = [
         f"{name},{test},{value:.2f}" if np.isfinite(value) else f"{name},{test},"
@@ -41,17 +34,17 @@ def assessed(
     return found
 
 
-def board(assessment: Assessment) -> Board | None:
+def board(assessment):
     grids = tuple(assessment.results.grids.values())
     return board_of(assessment.study, grids, assessment.answers[""])
 
 
-def column(found: Board, key: str) -> list[Any]:
+def column(found, key):
     return [row[key] for row in found["rows"]]
 
 
 @pytest.mark.parametrize("axes", ["tm", "mt"])
-def test_names_are_ranked_whichever_axis_they_are_on(tmp_path: Path, axes: str) -> None:
+def test_names_are_ranked_whichever_axis_they_are_on(tmp_path, axes):
     found = board(assessed(tmp_path, values(0.1), axes=axes))
     assert found
     assert [row["level"].key for row in found["rows"]] == NAMES
@@ -63,7 +56,7 @@ def test_names_are_ranked_whichever_axis_they_are_on(tmp_path: Path, axes: str) 
     assert (column(found, "dot")[0], column(found, "dot")[-1]) == (100, 0)
 
 
-def test_ranges_hold_the_ranks_and_widen_with_noise(tmp_path: Path) -> None:
+def test_ranges_hold_the_ranks_and_widen_with_noise(tmp_path):
     found = board(assessed(tmp_path, values(3.0)))
     assert found
     for row in found["rows"]:
@@ -72,7 +65,7 @@ def test_ranges_hold_the_ranks_and_widen_with_noise(tmp_path: Path) -> None:
     assert max(widths) > 0
 
 
-def test_what_is_missing_has_no_colour_and_is_left_out_of_the_mean(tmp_path: Path) -> None:
+def test_what_is_missing_has_no_colour_and_is_left_out_of_the_mean(tmp_path):
     table = values(0.1)
     table[3, 2] = np.nan
     found = board(assessed(tmp_path, table))
@@ -82,7 +75,7 @@ def test_what_is_missing_has_no_colour_and_is_left_out_of_the_mean(tmp_path: Pat
     assert (row["of"], row["cells"][2]) == (7, ("–", -1, False))
 
 
-def test_columns_of_a_group_are_neighbours(tmp_path: Path) -> None:
+def test_columns_of_a_group_are_neighbours(tmp_path):
     groups = ", ".join(
         f"{{id: {test}, group: {'odd' if number % 2 else 'even'}}}"
         for number, test in enumerate(TESTS)
@@ -93,7 +86,7 @@ def test_columns_of_a_group_are_neighbours(tmp_path: Path) -> None:
     assert found["groups"] == [("even", 4), ("odd", 4)]
 
 
-def test_columns_of_different_heights_are_compared_by_ratio(tmp_path: Path) -> None:
+def test_columns_of_different_heights_are_compared_by_ratio(tmp_path):
     table = values(0.1) * np.array([0.05, 1, 1, 1, 1, 1, 1, 1.5])
     found = board(assessed(tmp_path, table))
     assert found
@@ -102,9 +95,7 @@ def test_columns_of_different_heights_are_compared_by_ratio(tmp_path: Path) -> N
     assert all(0 < step < 50 for row in found["rows"] for _, step, _ in row["cells"])
 
 
-def test_very_many_names_over_conditions_have_one_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_very_many_names_over_conditions_have_one_too(tmp_path, monkeypatch):
     monkeypatch.setattr("gridatlas.pages.leaderboard.MANY_NAMES", 8)
     found = board(assessed(tmp_path, values(0.1), tests="condition"))
     assert found
@@ -112,12 +103,12 @@ def test_very_many_names_over_conditions_have_one_too(
 
 
 @pytest.mark.parametrize(("names", "tests"), [(3, "block"), (9, "choice"), (9, "condition")])
-def test_few_names_or_no_blocks_have_no_leaderboard(tmp_path: Path, names: int, tests: str) -> None:
+def test_few_names_or_no_blocks_have_no_leaderboard(tmp_path, names, tests):
     assert board(assessed(tmp_path, values()[:names], tests=tests)) is None
 
 
 @pytest.mark.parametrize(
     ("end", "rounded"), [(0, 1), (0.9, 1), (1, 1), (1.1, 2), (4, 5), (6, 7), (8, 10), (0.032, 0.05)]
 )
-def test_ends_are_round(end: float, rounded: float) -> None:
+def test_ends_are_round(end, rounded):
     assert nice(end) == pytest.approx(rounded)

@@ -1,7 +1,5 @@
 """Words that pages explain, and what the lines below an answer are made of."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,11 +17,11 @@ STUDY = real_data()["dynts-window-ratio"].study
 ANSWER = Answer("A", ("One thing.", "Another one."), "clear", 0.001, "for other seeds (3 here)")
 
 
-def explained(**terms: str) -> Words:
+def explained(**terms):
     return Words(replace(STUDY, terms=terms))
 
 
-def test_a_word_is_a_link_where_it_is_first_used() -> None:
+def test_a_word_is_a_link_where_it_is_first_used():
     words = explained(control="as many steps without it")
     text = words.mark("The Control <b> beats it; control again, controls too.")
     assert text == (
@@ -45,20 +43,20 @@ def test_a_word_is_a_link_where_it_is_first_used() -> None:
         ("nothing known", []),
     ],
 )
-def test_words_are_found_whole(text: str, marked: list[str]) -> None:
+def test_words_are_found_whole(text, marked):
     found = str(explained().mark(text))
     assert [
         part.partition("</a>")[0].partition(">")[2] for part in found.split("<a ")[1:]
     ] == marked
 
 
-def test_a_study_may_say_what_a_built_in_word_means() -> None:
+def test_a_study_may_say_what_a_built_in_word_means():
     words = explained(**{"Seed": "a start"})
     words.mark("a seed")
     assert [meaning for _, word, meaning in words.listed if word == "Seed"] == ["a start"]
 
 
-def test_descriptions_of_factors_levels_and_metric_are_words() -> None:
+def test_descriptions_of_factors_levels_and_metric_are_words():
     axis = replace(STUDY.x, description="what is kept")
     level = replace(STUDY.facets[0].levels[0], description="a model")
     facet = replace(STUDY.facets[0], levels=(level,))
@@ -72,7 +70,7 @@ def test_descriptions_of_factors_levels_and_metric_are_words() -> None:
     assert study.metric.name not in undescribed(study)  # pass@1 is built in
 
 
-def test_the_glossary_has_the_built_in_words() -> None:
+def test_the_glossary_has_the_built_in_words():
     glossary = Path(REPOSITORY / "docs" / "glossary.md").read_text("utf-8")
     for word, meaning in built_in().items():
         assert f"- **{word}**: {meaning[0].upper()}{meaning[1:]}." in glossary
@@ -89,11 +87,11 @@ def test_the_glossary_has_the_built_in_words() -> None:
         (float("nan"), 10**6),
     ],
 )
-def test_one_in_so_many_is_rounded_down(p: float, chance: int) -> None:
+def test_one_in_so_many_is_rounded_down(p, chance):
     assert lines_of(real_data()["dynts-window-ratio"], (), replace(ANSWER, p=p))["chance"] == chance
 
 
-def test_the_lead_has_what_the_lines_have_not() -> None:
+def test_the_lead_has_what_the_lines_have_not():
     edge = "The best x, 4, is the largest tried: the optimum may lie beyond."
     evidence = ("One thing.", edge, "word " * 50)
     found = lines_of(real_data()["dynts-window-ratio"], (), replace(ANSWER, evidence=evidence))
@@ -103,7 +101,7 @@ def test_the_lead_has_what_the_lines_have_not() -> None:
 
 
 @pytest.mark.parametrize("local", [True, False])
-def test_only_a_site_that_is_served_here_says_what_the_study_should_state(local: bool) -> None:
+def test_only_a_site_that_is_served_here_says_what_the_study_should_state(local):
     assessment = real_data()["digits-pass-1"]
     [page, *_] = plan_study(assessment, "studies", local=local)
     footer = own_environments()[1].get_template("footer.html.jinja")
@@ -119,7 +117,7 @@ def test_only_a_site_that_is_served_here_says_what_the_study_should_state(local:
         ("grpo-digits", "A second reading gives other numbers in 79 of 200 cells."),
     ],
 )
-def test_a_reading_that_checks_speak_against_is_called_rejected(study: str, doubt: str) -> None:
+def test_a_reading_that_checks_speak_against_is_called_rejected(study, doubt):
     assessment = real_data()[study]
     grids = [*assessment.results.grids.values()]
     answer, trust = assessment.answers[""], trust_of(assessment, grids)

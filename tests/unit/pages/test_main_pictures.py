@@ -1,20 +1,15 @@
 """The main picture of a page in the shape of its data: a line, ratios, or dots per seed."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import write_study
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.kinds import CannotShow, all_plots, main_plots
 from gridatlas.charts.kinds.ratios import MOST_TICKS, Ratios, _marked
@@ -24,7 +19,6 @@ from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.pool import draw
 from gridatlas.charts.render import draw_one
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import answering, facet_anatomy, main_pictures, study_anatomy
 from gridatlas.pages.heatmaps import figures_of
 from gridatlas.pages.meta import social_card
@@ -36,12 +30,7 @@ GOLDEN = Path(__file__).parents[2] / "golden/projects"
 ACCURACY = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}
 
 
-def assessed(
-    folder: Path,
-    axes: Mapping[str, Iterable[str]],
-    values: Mapping[tuple[str, ...], str],
-    **keys: Any,
-) -> Assessment:
+def assessed(folder, axes, values, **keys):
     """A study of a table whose columns are `axes`, with a value per combination of their levels."""
     head = {"format": 1, "title": "A demo", "metric": ACCURACY}
     rows = [",".join([*axes, "value"])]
@@ -52,11 +41,11 @@ def assessed(
     return found["demo"]
 
 
-def golden(project: str, study: str) -> Assessment:
+def golden(project, study):
     return load_data(GOLDEN / project / "data")[study]
 
 
-def caption(assessment: Assessment, kind: str, facet: Factor | None = None) -> str:
+def caption(assessment, kind, facet=None):
     """What stands above a plot on a page of all grids."""
     grids = tuple(assessment.results.grids.values())
     rows = [*main_pictures(assessment, grids, "", facet), *answering(assessment, grids, "", facet)]
@@ -71,11 +60,11 @@ def caption(assessment: Assessment, kind: str, facet: Factor | None = None) -> s
 
 
 @pytest.fixture(scope="module")
-def dropout() -> Assessment:
+def dropout():
     return golden("shapes", "sweep")
 
 
-def test_a_line_says_of_each_value_what_was_tested(dropout: Assessment) -> None:
+def test_a_line_says_of_each_value_what_was_tested(dropout):
     [grid] = dropout.results.grids.values()
     [plot] = Sweep.of(dropout, [grid])
     [line] = plot.lines
@@ -94,7 +83,7 @@ def test_a_line_says_of_each_value_what_was_tested(dropout: Assessment) -> None:
     )
 
 
-def test_levels_lie_to_scale(dropout: Assessment) -> None:
+def test_levels_lie_to_scale(dropout):
     [plot] = Sweep.of(dropout, tuple(dropout.results.grids.values()))
     assert dict(zip(plot.levels, plot.places, strict=True)) == pytest.approx(
         {"0": 0, "0.05": 0.1, "0.1": 0.2, "0.2": 0.4, "0.3": 0.6, "0.5": 1}
@@ -110,22 +99,20 @@ def test_levels_lie_to_scale(dropout: Assessment) -> None:
         (("20", "5", "0"), (0, 0.25, 1)),  # in any order
     ],
 )
-def test_an_axis_is_logarithmic_where_its_levels_are(
-    levels: tuple[str, ...], places: tuple[float, ...], tmp_path: Path
-) -> None:
+def test_an_axis_is_logarithmic_where_its_levels_are(levels, places, tmp_path):
     values = {(level,): str(40 + at) for at, level in enumerate(levels)}
     demo = assessed(tmp_path, {"rate": levels}, values, x="rate")
     [plot] = Sweep.of(demo, tuple(demo.results.grids.values()))
     assert plot.places == pytest.approx(places)
 
 
-def test_nothing_is_said_of_intervals_and_tests_where_there_are_none(tmp_path: Path) -> None:
+def test_nothing_is_said_of_intervals_and_tests_where_there_are_none(tmp_path):
     values = {("1",): "40.0", ("2",): "50.0", ("4",): "45.0"}
     demo = assessed(tmp_path, {"rate": ("1", "2", "4")}, values, x="rate")
     assert caption(demo, "sweep") == "Accuracy (%) at each level of rate. ● highest seen."
 
 
-def test_names_along_one_axis_are_ranked_dots_and_no_line(tmp_path: Path) -> None:
+def test_names_along_one_axis_are_ranked_dots_and_no_line(tmp_path):
     values = {("tanh",): "40.0", ("relu",): "50.0", ("gelu",): "45.0"}
     demo = assessed(tmp_path, {"unit": ("tanh", "relu", "gelu")}, values, x="unit")
     anatomy = study_anatomy(demo)
@@ -137,7 +124,7 @@ def test_names_along_one_axis_are_ranked_dots_and_no_line(tmp_path: Path) -> Non
         Sweep.asked(demo, tuple(demo.results.grids.values()), None)
 
 
-def test_several_grids_are_lines_of_one_picture() -> None:
+def test_several_grids_are_lines_of_one_picture():
     depth = golden("one-axis", "depth")
     anatomy = study_anatomy(depth)
     assert anatomy.context["main"] == ["sweep"]
@@ -150,7 +137,7 @@ def test_several_grids_are_lines_of_one_picture() -> None:
     )
 
 
-def test_all_surfaces_have_the_picture(dropout: Assessment) -> None:
+def test_all_surfaces_have_the_picture(dropout):
     [grid] = dropout.results.grids.values()
     [plot] = main_plots(dropout, [grid])
     [row] = study_anatomy(dropout).main
@@ -166,7 +153,7 @@ def test_all_surfaces_have_the_picture(dropout: Assessment) -> None:
 
 
 @pytest.mark.parametrize(("study", "is_line"), [("sweep", True), ("loss", True), ("large", False)])
-def test_a_social_card_has_the_line_in_small(study: str, is_line: bool) -> None:
+def test_a_social_card_has_the_line_in_small(study, is_line):
     assessment = golden("shapes", study)
     page = plan_study(assessment, "studies")[0]
     thumbnail = social_card(page, SiteAddress()).thumbnail
@@ -175,27 +162,27 @@ def test_a_social_card_has_the_line_in_small(study: str, is_line: bool) -> None:
         assert thumbnail == page.rows[0].figures[0].chart.small()  # type: ignore[attr-defined]
 
 
-def test_thumbnails_of_lines_have_one_scale() -> None:
+def test_thumbnails_of_lines_have_one_scale():
     depth = golden("one-axis", "depth")
     row = thumbnails(depth)
     assert {figure.chart.domain for figure in row.figures} == {(2.919, 3.926)}  # type: ignore[attr-defined]
     assert len({figure.chart.lines for figure in row.figures}) == len(row.figures) == 2  # type: ignore[attr-defined]
 
 
-def test_the_means_of_a_large_grid_are_lines_at_its_edges_and_no_profiles() -> None:
+def test_the_means_of_a_large_grid_are_lines_at_its_edges_and_no_profiles():
     assessment = golden("shapes", "large")
     grids = tuple(assessment.results.grids.values())
     assert all_plots()["profile"].of(assessment, grids, None) == ()
     assert study_anatomy(assessment).context["placed"]["axes"] == []
 
 
-def test_plots_of_two_axes_stay_below_their_heatmaps() -> None:
+def test_plots_of_two_axes_stay_below_their_heatmaps():
     assessment = golden("shapes", "one-grid")
     assert study_anatomy(assessment).main == ()
     assert {kind.place(assessment.study) for kind in all_plots().values()} >= {"main", "settings"}
 
 
-def test_of_tuned_methods_a_line_has_the_best_at_each_level() -> None:
+def test_of_tuned_methods_a_line_has_the_best_at_each_level():
     loss = golden("shapes", "loss")
     facet = loss.study.facet("optimizer")
     grids = tuple(loss.results.grids.values())
@@ -221,7 +208,7 @@ def test_of_tuned_methods_a_line_has_the_best_at_each_level() -> None:
     assert Sweep.of(loss, grids[:1]) == ()  # a level's page has its heatmap
 
 
-def test_a_tuned_line_has_a_dot_per_seed_its_edge_and_a_row_of_the_table() -> None:
+def test_a_tuned_line_has_a_dot_per_seed_its_edge_and_a_row_of_the_table():
     loss = golden("shapes", "loss")
     grids = tuple(loss.results.grids.values())
     [plot] = Sweep.of(loss, grids, loss.study.facet("optimizer"))
@@ -244,7 +231,7 @@ def test_a_tuned_line_has_a_dot_per_seed_its_edge_and_a_row_of_the_table() -> No
     assert edge["left"] < max(row["left"] for row in data["lines"]) < edge["right"]
 
 
-def test_seeds_that_are_a_facet_are_dots_of_a_tuned_line_of_means(tmp_path: Path) -> None:
+def test_seeds_that_are_a_facet_are_dots_of_a_tuned_line_of_means(tmp_path):
     values = {
         (method, rate, depth, seed): f"{base + abs(rate - 2) + depth / 10 + seed / 100:.3f}"
         for method, base in (("a", 1), ("b", 2))
@@ -269,7 +256,7 @@ def test_seeds_that_are_a_facet_are_dots_of_a_tuned_line_of_means(tmp_path: Path
         ]
 
 
-def test_a_best_value_inside_an_axis_shades_nothing(dropout: Assessment) -> None:
+def test_a_best_value_inside_an_axis_shades_nothing(dropout):
     [plot] = Sweep.of(dropout, tuple(dropout.results.grids.values()))
     assert plot.edges == ()
     assert "edge" not in {layer["name"] for layer in plot.specification()["layer"]}
@@ -281,7 +268,7 @@ TIME = {"name": "Time", "better": "lower", "unit": "ms", "decimals": 1}
 SIZES = ("1", "2", "4", "8", "16")
 
 
-def times(folder: Path, factors: Mapping[str, float], **keys: Any) -> Assessment:
+def times(folder, factors, **keys):
     values = {
         (card, size): f"{factors[card] * 2.1 * float(size) ** 1.5:.6g}"
         for card in factors
@@ -293,15 +280,14 @@ def times(folder: Path, factors: Mapping[str, float], **keys: Any) -> Assessment
     return assessed(folder, {"card": factors, "size": SIZES}, values, **head | keys)
 
 
-def ratios(assessment: Assessment) -> Ratios | None:
+def ratios(assessment):
     grids = tuple(assessment.results.grids.values())
     return next(iter(Ratios.of(assessment, grids, assessment.study.facet("card"))), None)
 
 
-def test_ratios_are_to_the_middle_of_the_ranking_or_to_the_baseline(tmp_path: Path) -> None:
+def test_ratios_are_to_the_middle_of_the_ranking_or_to_the_baseline(tmp_path):
     factors = {"slow": 3.0, "fast": 0.5, "middle": 1.0}
     plot = ratios(times(tmp_path / "a", factors))
-    assert plot is not None
     assert (plot.reference, plot.x_title) == ("middle", "Speed relative to middle")
     assert [(row.name, row.mean) for row in plot.rows] == [
         ("fast", pytest.approx(2.0, rel=1e-4)), ("middle", 1.0),
@@ -309,27 +295,25 @@ def test_ratios_are_to_the_middle_of_the_ranking_or_to_the_baseline(tmp_path: Pa
     ]  # fmt: skip
     assert [row.text for row in plot.rows] == ["2.0 × (2.0–2.0)", "reference", "0.33 × (0.33–0.33)"]
     other = ratios(times(tmp_path / "b", factors, baseline={"card": "slow"}))
-    assert other is not None
     assert other.reference == "slow"
     assert [round(row.mean, 3) for row in other.rows] == [6.0, 3.0, 1.0]
 
 
-def test_ratios_of_what_is_no_time_are_of_the_metric_itself(tmp_path: Path) -> None:
+def test_ratios_of_what_is_no_time_are_of_the_metric_itself(tmp_path):
     memory = {"name": "Memory", "better": "lower", "unit": "GB", "decimals": 2, "scale": "log"}
     plot = ratios(times(tmp_path, {"large": 3.0, "small": 1.0}, metric=memory))
-    assert plot is not None
     assert plot.x_title == "Memory relative to large"
     assert [(row.name, round(row.mean, 2)) for row in plot.rows] == [("small", 0.33), ("large", 1)]
 
 
-def test_times_that_were_repeated_have_intervals_and_no_ratios() -> None:
+def test_times_that_were_repeated_have_intervals_and_no_ratios():
     assessment = golden("repeats", "throughput")
     grids = tuple(assessment.results.grids.values())
     for facet in assessment.study.facets:
         assert Ratios.of(assessment, grids, facet) == ()
 
 
-def test_ratios_lead_where_cards_are_compared() -> None:
+def test_ratios_lead_where_cards_are_compared():
     assessment = golden("shapes", "times")
     assert study_anatomy(assessment).context["main"] == ["ratios"]
     compared = facet_anatomy(assessment, assessment.study.facet("gpu")).context
@@ -343,7 +327,7 @@ def test_ratios_lead_where_cards_are_compared() -> None:
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1.01, 1e9))
-def test_an_axis_of_ratios_has_few_round_ticks_within_it(low: float, span: float) -> None:
+def test_an_axis_of_ratios_has_few_round_ticks_within_it(low, span):
     ticks = _marked(low, low * span)
     assert len(ticks) <= MOST_TICKS
     assert all(low <= tick <= low * span for tick in ticks)
@@ -353,7 +337,7 @@ def test_an_axis_of_ratios_has_few_round_ticks_within_it(low: float, span: float
 # --- seeds --------------------------------------------------------------------------------------
 
 
-def test_dots_are_the_means_of_each_seed() -> None:
+def test_dots_are_the_means_of_each_seed():
     assessment = golden("seeds", "methods")
     facet = assessment.study.facet("setting")
     [plot] = Seeds.of(assessment, (), facet)
@@ -371,7 +355,7 @@ def test_dots_are_the_means_of_each_seed() -> None:
     assert facet_anatomy(assessment, seed).main == ()
 
 
-def test_seeds_are_grouped_by_another_facet_over_the_cells_that_all_have(tmp_path: Path) -> None:
+def test_seeds_are_grouped_by_another_facet_over_the_cells_that_all_have(tmp_path):
     axes = {"kind": ("old", "new"), "heat": ("cold", "hot"), "seed": "12", "rate": ("1", "2")}
     values = {of: f"{10 * (of[0] == 'new') + 5 * (of[1] == 'hot') + int(of[2])}.0"
               for of in product(*axes.values())}  # fmt: skip
@@ -391,7 +375,7 @@ def test_seeds_are_grouped_by_another_facet_over_the_cells_that_all_have(tmp_pat
         Seeds.asked(demo, (), demo.study.facet("heat"))
 
 
-def test_an_axis_ends_where_the_metric_does() -> None:
+def test_an_axis_ends_where_the_metric_does():
     assessment = golden("seeds", "methods")
     [plot] = Seeds.of(assessment, (), assessment.study.facet("setting"))
     near = replace(plot, rows=tuple(replace(row, values=(90.0, 99.0)) for row in plot.rows))
@@ -400,7 +384,7 @@ def test_an_axis_ends_where_the_metric_does() -> None:
     assert ticks == [[90.0, 92.0, 94.0, 96.0, 98.0, 100.0]]
 
 
-def test_long_names_of_rows_differ_and_keep_their_means() -> None:
+def test_long_names_of_rows_differ_and_keep_their_means():
     assessment = golden("seeds", "methods")
     [plot] = Seeds.of(assessment, (), assessment.study.facet("setting"))
     names = ["Before", "Trained (rollout temperature 1.25)", "Trained (rollout temperature 1.0)"]
@@ -414,7 +398,7 @@ def test_long_names_of_rows_differ_and_keep_their_means() -> None:
 
 
 @given(st.floats(-1e3, 1e3), st.floats(0.1, 1e6))
-def test_ticks_are_few_and_lie_between_the_ends(low: float, span: float) -> None:
+def test_ticks_are_few_and_lie_between_the_ends(low, span):
     found = seed_ticks(low, low + span)
     assert 2 <= len(found) <= 7
     assert low - 1e-6 * span - 1e-3 <= found[0] < found[-1] <= low + span * (1 + 1e-6) + 1e-3
@@ -429,9 +413,7 @@ def test_ticks_are_few_and_lie_between_the_ends(low: float, span: float) -> None
         ("seeds", "methods", "seeds", "setting"),
     ],
 )
-def test_main_pictures_are_drawn_with_all_that_they_show(
-    project: str, study: str, kind: str, facet: str | None
-) -> None:
+def test_main_pictures_are_drawn_with_all_that_they_show(project, study, kind, facet):
     assessment = golden(project, study)
     grids = tuple(assessment.results.grids.values())
     [plot] = all_plots()[kind].of(assessment, grids, facet and assessment.study.facet(facet))

@@ -1,9 +1,6 @@
 """Without `better`, no page, picture or file marks or names a best: values are only described."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 from builders import table, write_study
@@ -41,7 +38,7 @@ WORDS_OF_CODE = re.compile(
 )
 
 
-def sentences(folder: Path) -> list[str]:
+def sentences(folder):
     """Where the pages of a data folder, and badges, speak of the best, without what is code."""
     site = build(folder)
     texts = {page.plan.path: page.whole() for page in site.pages}
@@ -58,9 +55,7 @@ def sentences(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_no_page_speaks_of_a_best_where_nothing_says_what_is_better(
-    name: str, tmp_path: Path
-) -> None:
+def test_no_page_speaks_of_a_best_where_nothing_says_what_is_better(name, tmp_path):
     head, cells = STUDIES[name]
     write_study(tmp_path / "with/demo", head, cells)
     write_study(tmp_path / "without/demo", head.replace(", better: higher", ""), cells)
@@ -69,7 +64,7 @@ def test_no_page_speaks_of_a_best_where_nothing_says_what_is_better(
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_nothing_is_marked_where_nothing_says_what_is_better(name: str, tmp_path: Path) -> None:
+def test_nothing_is_marked_where_nothing_says_what_is_better(name, tmp_path):
     head, cells = STUDIES[name]
     write_study(tmp_path / "demo", head.replace(", better: higher", ""), cells)
     assessment = load_data(tmp_path)["demo"]

@@ -1,10 +1,5 @@
 """What a page shows is laid out when it is asked for: of a page in the cache, never."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from builders import real_data
 
@@ -13,10 +8,10 @@ from gridatlas.pages import plan
 from gridatlas.pages.multiples import columns, in_common
 
 
-def test_a_page_is_laid_out_once_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    laid_out: list[str] = []
+def test_a_page_is_laid_out_once_when_it_is_asked_for(monkeypatch):
+    laid_out = []
 
-    def counted(name: str, lay_out: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(name, lay_out):
         return lambda *given: laid_out.append(name) or lay_out(*given)
 
     for name in ("study_anatomy", "facet_anatomy", "level_anatomy"):
@@ -32,7 +27,7 @@ def test_a_page_is_laid_out_once_when_it_is_asked_for(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("study", ["digits-pass-1", "dynts-window-ratio", "grpo-digits"])
-def test_no_row_of_heatmaps_mixes_values_with_differences(study: str) -> None:
+def test_no_row_of_heatmaps_mixes_values_with_differences(study):
     """Equal colours on a page are equal values, or equal differences, wherever they stand."""
     for page in plan.plan_study(real_data()[study], "studies"):
         drawn = [
@@ -44,17 +39,17 @@ def test_no_row_of_heatmaps_mixes_values_with_differences(study: str) -> None:
         assert len(every) == len({(of.palette, of.centred) for of in every}), page.path
 
 
-def _by_fold(study: str, path: str) -> dict[bool, list[str]]:
+def _by_fold(study, path):
     plans = plan.plan_study(real_data()[study], "studies")
     [page] = [page for page in plans if page.path == f"studies/{study}/{path}"]
     row = next(row for row in page.rows if row.key == "grids")
-    folds: dict[bool, list[str]] = {True: [], False: []}
+    folds = {True: [], False: []}
     for figure in row.figures:
         folds[figure.folded].append(figure.name)
     return folds
 
 
-def test_of_many_heatmaps_those_that_the_headline_names_first_stand_open() -> None:
+def test_of_many_heatmaps_those_that_the_headline_names_first_stand_open():
     """Seed 1 of Control is the highest: it is read before what comes earlier in the study."""
     folds = _by_fold("digits-pass-1", "seed/1/index.md")
     assert [name.partition(" |")[0] for name in folds[False]] == ["After GRPO"] * 3 + [
@@ -63,13 +58,13 @@ def test_of_many_heatmaps_those_that_the_headline_names_first_stand_open() -> No
     assert [name.partition(" |")[0] for name in folds[True]] == ["Before GRPO"] * 3
 
 
-def test_up_to_six_heatmaps_all_stand_open() -> None:
+def test_up_to_six_heatmaps_all_stand_open():
     folds = _by_fold("dynts-window-ratio", "model/r1-qwen/index.md")
     assert len(folds[False]) == 5
     assert folds[True] == []
 
 
-def test_levels_that_another_facets_pages_have_side_by_side_are_so_only_there() -> None:
+def test_levels_that_another_facets_pages_have_side_by_side_are_so_only_there():
     plans = {page.path: page for page in plan.plan_study(real_data()["grpo-digits"], "studies")}
     alone = plans["studies/grpo-digits/setting/index.md"]
     assert [row.key for row in alone.rows][-1] == "grids-all"
@@ -81,7 +76,7 @@ def test_levels_that_another_facets_pages_have_side_by_side_are_so_only_there() 
     assert [figure.name for figure in row.figures] == ["R1-Llama", "R1-Qwen"]
 
 
-def test_captions_of_columns_call_each_by_what_tells_it_apart() -> None:
+def test_captions_of_columns_call_each_by_what_tells_it_apart():
     assessment = real_data()["dynts-window-ratio"]
     benchmark = assessment.study.facets[1]
     [common] = in_common(columns(assessment, benchmark))

@@ -1,19 +1,13 @@
 """Which plots a page has, and that their numbers are those of the study."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import real_data, write_study
 
-from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.charts.kinds.dots import DotPlot, dot_plot
 from gridatlas.charts.kinds.forest import forest_plot
@@ -21,29 +15,23 @@ from gridatlas.charts.kinds.profile import Profile
 from gridatlas.charts.pool import draw
 from gridatlas.charts.tables import tables_of
 from gridatlas.model.addresses import SiteAddress
-from gridatlas.model.study import Factor
 from gridatlas.pages.anatomy import answering
 from gridatlas.pages.exports import plot_files
-from gridatlas.pages.figure import FigureRow
 from gridatlas.pages.render import Templates
-from gridatlas.table.study_table import Grid
 
-Assess = Callable[..., Assessment]
 ACCURACY = {"name": "Accuracy", "better": "higher", "unit": "%", "range": [0, 100], "decimals": 1}
 
 
 @pytest.fixture(scope="module")
-def dynts() -> Assessment:
+def dynts():
     return real_data()["dynts-window-ratio"]
 
 
 @pytest.fixture
-def assess(tmp_path: Path) -> Assess:
+def assess(tmp_path):
     """A study from its keys and its table, as an assessment."""
 
-    def assess(
-        axes: Mapping[str, Iterable[str]], value: Callable[..., object], /, **keys: Any
-    ) -> Assessment:
+    def assess(axes, value, /, **keys):
         head = {"format": 1, "title": "A demo", "metric": ACCURACY, "x": "rate", "y": "depth"}
         rows = [",".join([*axes, "value"])]
         for levels in product(*axes.values()):
@@ -56,26 +44,20 @@ def assess(tmp_path: Path) -> Assess:
     return assess
 
 
-def grids_at(assessment: Assessment, facet: str, level: str) -> tuple[Grid, ...]:
+def grids_at(assessment, facet, level):
     return assessment.results.where(facet, level)
 
 
-def settings_plot(assessment: Assessment, grids: Iterable[Grid]) -> DotPlot | None:
+def settings_plot(assessment, grids):
     return next(iter(DotPlot.of(assessment, tuple(grids))), None)
 
 
-def row_of(
-    kind: str,
-    assessment: Assessment,
-    grids: tuple[Grid, ...],
-    page: str = "",
-    facet: Factor | None = None,
-) -> FigureRow | None:
+def row_of(kind, assessment, grids, page="", facet=None):
     rows = {row.key: row for row in answering(assessment, grids, page, facet)}
     return rows.get(kind)
 
 
-def html(row: FigureRow) -> str:
+def html(row):
     templates = Templates(None, frozenset(), (), SiteAddress())
     drawings = draw([figure.chart for figure in row.figures])
     return templates.fence(row, "studies/demo/index.md", drawings, set())
@@ -84,7 +66,7 @@ def html(row: FigureRow) -> str:
 # --- the study of this repository ---------------------------------------------------------------
 
 
-def test_settings_are_ranked_by_the_printed_average(dynts: Assessment) -> None:
+def test_settings_are_ranked_by_the_printed_average(dynts):
     grids = grids_at(dynts, "model", "r1-qwen")
     plot = settings_plot(dynts, grids)
     assert plot is not None
@@ -103,7 +85,7 @@ def test_settings_are_ranked_by_the_printed_average(dynts: Assessment) -> None:
     assert plot.over == ("AIME24", "AIME25", "AMC23", "GPQA_D")
 
 
-def test_profiles_are_the_means_of_the_benchmarks(dynts: Assessment) -> None:
+def test_profiles_are_the_means_of_the_benchmarks(dynts):
     ratio, window = Profile.of(dynts, grids_at(dynts, "model", "r1-qwen"))
     assert [line.name for line in ratio.lines] == ["AIME24", "AIME25", "AMC23", "GPQA_D"]
     grid = dynts.results.grid(model="r1-qwen", benchmark="aime24")
@@ -112,7 +94,7 @@ def test_profiles_are_the_means_of_the_benchmarks(dynts: Assessment) -> None:
     assert ratio.domain == window.domain
 
 
-def test_a_forest_has_the_numbers_of_the_answers(dynts: Assessment) -> None:
+def test_a_forest_has_the_numbers_of_the_answers(dynts):
     plot = forest_plot(dynts, dynts.study.facet("model"))
     assert plot is not None
     names = ["AIME24", "AIME25", "AMC23", "GPQA_D", "On average"]
@@ -135,14 +117,13 @@ def test_a_forest_has_the_numbers_of_the_answers(dynts: Assessment) -> None:
     assert forest_plot(dynts, dynts.study.facet("benchmark")) is None
 
 
-def test_what_depends_on_the_reading_is_not_highlighted(dynts: Assessment) -> None:
+def test_what_depends_on_the_reading_is_not_highlighted(dynts):
     doubtful = replace(dynts)
     pages = {
         page: replace(answer, grade="reading-dependent") for page, answer in dynts.answers.items()
     }
     object.__setattr__(doubtful, "answers", pages)
     plot = forest_plot(doubtful, dynts.study.facet("model"))
-    assert plot is not None
     assert [row.shown for row in plot.rows] == [False] * 5
     assert [row.certainty for row in plot.rows] == [
         *("not shown", "depends on the reading", "not shown", "depends on the reading"),
@@ -150,7 +131,7 @@ def test_what_depends_on_the_reading_is_not_highlighted(dynts: Assessment) -> No
     ]
 
 
-def test_captions_say_what_is_drawn(dynts: Assessment) -> None:
+def test_captions_say_what_is_drawn(dynts):
     grids = grids_at(dynts, "model", "r1-qwen")
     rows = [row_of("dots", dynts, grids), row_of("profile", dynts, grids)]
     rows.append(row_of("forest", dynts, (), "model", dynts.study.facet("model")))
@@ -192,24 +173,24 @@ N50 = {"trials": {"items": "test", "samples": 1}, "facets": ["test"]} | {
 ALONE = {"test": ("t",)}
 
 
-def rising(rate: str, depth: str, *_: str) -> str:
+def rising(rate, depth, *_):
     return f"{40 + 20 * RATES.index(rate) / 5 + 2 * DEPTHS.index(depth):.1f}"
 
 
-def of_30(rate: str, depth: str, test: str) -> str | None:
+def of_30(rate, depth, test):
     if (rate, depth, test) == ("0.1", "1", "t3"):
         return ""
     k = 60 + 9 * RATES.index(rate) + 3 * DEPTHS.index(depth) + TESTS.index(test)
     return f"{k / 1.5:.1f}"
 
 
-def loss(rate: str, depth: str, seed: str) -> str:
+def loss(rate, depth, seed):
     return (
         f"{2 + 0.1 * abs(RATES.index(rate) - 1) + 0.01 * (1 + DEPTHS.index(depth)) * int(seed):.3f}"
     )
 
 
-def layer(rate: str, _: str, __: str = "") -> str:
+def layer(rate, _, __=""):
     return f"{2 * int(rate)}"
 
 
@@ -244,11 +225,10 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("case", DRAWN)
-def test_settings_of_every_kind_are_ranked(assess: Assess, case: str) -> None:
+def test_settings_of_every_kind_are_ranked(assess, case):
     axes, value, keys, (rows, best, band, caption) = DRAWN[case]
     assessment = assess(axes, value, **keys)
     row = row_of("dots", assessment, tuple(assessment.results.grids.values()))
-    assert row is not None
     plot = row.figures[0].chart
     assert len(plot.rows) == rows
     assert [row.name for row in plot.rows if row.best] == best
@@ -270,21 +250,18 @@ def test_settings_of_every_kind_are_ranked(assess: Assess, case: str) -> None:
         pytest.param({**GRID, **ALONE}, rising, N50 | {"axes": "conditions"}, id="conditions"),
     ],
 )  # fmt: skip
-def test_there_is_no_ranking_where_nothing_can_be_chosen(
-    assess: Assess, axes: Mapping[str, Iterable[str]], value: Any, keys: Mapping[str, Any]
-) -> None:
+def test_there_is_no_ranking_where_nothing_can_be_chosen(assess, axes, value, keys):
     assessment = assess(axes, value, **keys)
     assert settings_plot(assessment, assessment.results.grids.values()) is None
 
 
-def test_values_without_intervals_are_drawn_if_asked_for(assess: Assess) -> None:
+def test_values_without_intervals_are_drawn_if_asked_for(assess):
     assessment = assess(GRID, rising, **LATENCY)
     plot = dot_plot(tables_of(assessment, assessment.results.grids.values()), always=True)
-    assert plot is not None
     assert (plot.rows[0].name, plot.rows[0].interval, plot.band) == ("0.1 × 1", None, None)
 
 
-def test_profiles_are_over_rows_that_every_benchmark_has(assess: Assess) -> None:
+def test_profiles_are_over_rows_that_every_benchmark_has(assess):
     assessment = assess({**GRID, "test": TESTS}, of_30, **ITEMS)
     rate, depth = Profile.of(assessment, tuple(assessment.results.grids.values()))
     assert [(profile.rows, profile.rows_of) for profile in (rate, depth)] == [(4, 5), (3, 4)]
@@ -304,9 +281,7 @@ def test_profiles_are_over_rows_that_every_benchmark_has(assess: Assess) -> None
 @pytest.mark.parametrize(
     ("lift", "shown"), [(0.0, False), (30.0, True)], ids=["nothing is shown", "an effect is shown"]
 )
-def test_what_would_have_been_found_is_drawn_where_nothing_was(
-    assess: Assess, lift: float, shown: bool
-) -> None:
+def test_what_would_have_been_found_is_drawn_where_nothing_was(assess, lift, shown):
     assessment = assess(
         {"rate": ("1", "2", "3"), "depth": ("1", "2", "4"), "test": ("a", "b", "c")},
         lambda rate, depth, test: (
@@ -331,7 +306,7 @@ def test_what_would_have_been_found_is_drawn_where_nothing_was(
         assert f"{max(dict(answer.least).values()):.1f} points" == answer.shows
 
 
-def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
+def test_numeric_levels_are_in_their_order(assess):
     levels = ["8", "1", "16", "2"]
     assessment = assess(
         {"rate": levels, "depth": ("1",)}, lambda rate, _: f"{float(rate):.1f}",
@@ -342,7 +317,7 @@ def test_numeric_levels_are_in_their_order(assess: Assess) -> None:
     assert profile.lines[0].means == pytest.approx((1, 2, 8, 16))
 
 
-def test_only_levels_with_an_order_are_joined(assess: Assess) -> None:
+def test_only_levels_with_an_order_are_joined(assess):
     prompts = ("plain", "polite", "long")
     assessment = assess(
         {"prompt": prompts, "depth": ("1", "2")}, lambda prompt, depth: len(prompt) + int(depth),
@@ -354,7 +329,7 @@ def test_only_levels_with_an_order_are_joined(assess: Assess) -> None:
     assert [("lines" in of, "points" in of) for of in layers] == [(False, True), (True, True)]
 
 
-def test_where_ratios_are_compared_means_are_geometric(assess: Assess) -> None:
+def test_where_ratios_are_compared_means_are_geometric(assess):
     assessment = assess(
         {"rate": ("1", "2"), "depth": ("1", "2")},
         lambda rate, depth: 2 ** (2 * int(rate) + int(depth)), **LATENCY,
@@ -365,7 +340,7 @@ def test_where_ratios_are_compared_means_are_geometric(assess: Assess) -> None:
     assert depth.lines[0].mean == pytest.approx(2**4.5)
 
 
-def test_outcomes_by_item_have_intervals_too() -> None:
+def test_outcomes_by_item_have_intervals_too():
     assessment = real_data()["digits-pass-1"]
     grid = assessment.results.grid(setting="before", temperature="0", seed="1")
     # Digits are conditions, so no page ranks them; their values are as sure as any.
@@ -373,17 +348,15 @@ def test_outcomes_by_item_have_intervals_too() -> None:
     tables = tables_of(assessment, [grid])
     assert tables is not None
     plot = dot_plot(tables)
-    assert plot is not None
     assert all(row.interval for row in plot.rows)
     forest = forest_plot(assessment, assessment.study.facet("setting"))
-    assert forest is not None
     assert [row.name for row in forest.rows] == [
         *("After GRPO − Before GRPO", "Control − Before GRPO", "Control − After GRPO")
     ]
     assert {row.scope for row in forest.rows} == {"for other training seeds (3 here)"}
 
 
-def test_table_and_files_are_folded_together(dynts: Assessment) -> None:
+def test_table_and_files_are_folded_together(dynts):
     row = row_of("profile", dynts, grids_at(dynts, "model", "r1-qwen"), "model/r1-qwen")
     assert row is not None
     [folded] = re.findall("<details>.*?</details>", html(row), re.DOTALL)
@@ -396,11 +369,10 @@ def test_table_and_files_are_folded_together(dynts: Assessment) -> None:
     assert "Data table and files" in folded
 
 
-def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
+def test_the_files_of_a_plot_have_all_its_numbers(assess):
     axes, value, keys, _ = DRAWN["one axis of 40 levels"]
     assessment = assess(axes, value, **keys)
     row = row_of("dots", assessment, tuple(assessment.results.grids.values()), "test/t")
-    assert row is not None
     [figure] = row.figures
     files = plot_files(figure, draw([figure.chart])[figure.chart])
     assert sorted(files) == [
@@ -413,20 +385,19 @@ def test_the_files_of_a_plot_have_all_its_numbers(assess: Assess) -> None:
     assert json.loads(files["plots/demo/test/t/dots.vl.json"])["height"] == 340
 
 
-def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess: Assess) -> None:
+def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess):
     tests = {"facets": ["seed", "test"], "replicates": "seed"}
     tests["factors"] = SEEDS["factors"] | {
         "test": {"levels": ["a", "b", {"id": "mean", "aggregate": {"by": "mean"}}]}
     }
 
-    def value(rate: str, depth: str, seed: str, test: str) -> str:
+    def value(rate, depth, seed, test):
         return f"{float(loss(rate, depth, seed)) + (test == 'b'):.3f}"
 
     axes = {**GRID, "seed": ("1", "2", "3"), "test": ("a", "b")}
     assessment = assess(axes, value, **SEEDS | tests)
     grids = tuple(assessment.results.grids.values())
     plot = settings_plot(assessment, grids)
-    assert plot is not None
     assert (plot.kind, plot.over, plot.scope) == ("seeds", ("1", "2", "3"), "other seeds")
     assert plot.rows[0].name == "0.2 × 1"
     assert plot.rows[0].value == pytest.approx(2.52)
@@ -434,7 +405,7 @@ def test_of_seeds_with_benchmarks_each_seed_is_a_line(assess: Assess) -> None:
     assert [line.name for line in rate.lines] == ["1", "2", "3"]
 
 
-def test_nothing_is_compared_that_is_not_alike(dynts: Assessment) -> None:
+def test_nothing_is_compared_that_is_not_alike(dynts):
     grids = grids_at(dynts, "benchmark", "aime24")
     assert settings_plot(dynts, grids) is None
     assert Profile.of(dynts, grids) == ()

@@ -1,9 +1,7 @@
 """The data table of a heatmap: which number of trials is said once, and which in its cell."""
 
-from __future__ import annotations
-
 import pytest
-from builders import MakeStudy, table
+from builders import table
 
 from gridatlas.charts.draw import draw_values
 from gridatlas.pages.figure import Figure
@@ -26,9 +24,7 @@ STUDY = (
         (["", "", ""], None, [None, None, None]),
     ],
 )
-def test_the_trials_of_most_cells_are_said_once(
-    make_study: MakeStudy, numbers: list[str], common: int | None, in_cells: list[int | None]
-) -> None:
+def test_the_trials_of_most_cells_are_said_once(make_study, numbers, common, in_cells):
     rows = [f"{place},10,50.0,{n}," for place, n in enumerate(numbers)]
     study = make_study(STUDY, table("rate,depth,value,n,state", *rows, "3,10,,,oom"))
     grid = analyse(study).grid()

@@ -1,17 +1,10 @@
 """Each number in *Can I trust this?* is the number of the cells that it speaks of."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
 import pytest
 from builders import real_data, table, write_study
 
-from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.pipeline import load_data
-from gridatlas.pages.trust import Trust, trust_of
-from gridatlas.table.study_table import Grid
+from gridatlas.pages.trust import trust_of
 
 HEAD = (
     "format: 1\ntitle: A demo\n"
@@ -27,7 +20,7 @@ TWO = (
 )
 
 
-def cells(*rows: str) -> str:
+def cells(*rows):
     return table("bench,rate,depth,value", *rows)
 
 
@@ -72,7 +65,7 @@ STUDIES = {
 }
 
 
-def pages(assessment: Assessment) -> Iterator[Sequence[Grid]]:
+def pages(assessment):
     """The grids of the page of the study, of each facet's levels, and of each grid."""
     grids = [*assessment.results.grids.values()]
     yield grids
@@ -82,7 +75,7 @@ def pages(assessment: Assessment) -> Iterator[Sequence[Grid]]:
     yield from ([grid] for grid in grids)
 
 
-def assert_counts(grids: Sequence[Grid], trust: Trust) -> None:
+def assert_counts(grids, trust):
     values = [
         (grid, cell) for grid in grids for _, _, cell in grid.points() if cell.value is not None
     ]
@@ -108,19 +101,19 @@ def assert_counts(grids: Sequence[Grid], trust: Trust) -> None:
 @pytest.mark.parametrize(
     "study", ["digits-pass-1", "digits-pass-8", "dynts-window-ratio", "grpo-digits"]
 )
-def test_no_count_exceeds_the_cells_of_its_page(study: str) -> None:
+def test_no_count_exceeds_the_cells_of_its_page(study):
     assessment = real_data()[study]
     for grids in pages(assessment):
         assert_counts(grids, trust_of(assessment, grids))
 
 
-def test_a_grid_that_is_given_twice_counts_once() -> None:
+def test_a_grid_that_is_given_twice_counts_once():
     assessment = real_data()["dynts-window-ratio"]
     grids = [*assessment.results.grids.values()]
     assert trust_of(assessment, grids + grids) == trust_of(assessment, grids)
 
 
-def test_second_readings_are_compared_level_by_level() -> None:
+def test_second_readings_are_compared_level_by_level():
     assessment = real_data()["dynts-window-ratio"]
     second = trust_of(assessment, [*assessment.results.grids.values()]).second
     assert len(second.by_level) >= 2 or second.cells.failed == 0
@@ -128,7 +121,7 @@ def test_second_readings_are_compared_level_by_level() -> None:
     assert labels == [label for label in ("R1-Llama", "R1-Qwen") if label in labels]
 
 
-def test_what_one_reading_gives_is_unconfirmed_and_not_disputed(tmp_path: Path) -> None:
+def test_what_one_reading_gives_is_unconfirmed_and_not_disputed(tmp_path):
     """Of four cells two readings agree on one, differ on one, and each is alone on one."""
     two = TWO.replace("primary", "agreement")
     first = cells("a,1,1,50.0", "a,2,1,53.3", "a,1,2,50.0")
@@ -143,16 +136,14 @@ def test_what_one_reading_gives_is_unconfirmed_and_not_disputed(tmp_path: Path) 
         assert (found.cells.passed, found.cells.failed, found.cells.not_applicable) == (1, 1, 2)
 
 
-def test_each_value_of_a_study_with_several_numbers_of_trials_counts_once() -> None:
+def test_each_value_of_a_study_with_several_numbers_of_trials_counts_once():
     assessment = real_data()["digits-pass-1"]
     counts = trust_of(assessment, [*assessment.results.grids.values()]).arithmetic.counts
     assert (counts.passed, counts.of) == (972, 972)
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_possible_counts_are_those_of_the_values_that_could_be_judged(
-    name: str, tmp_path: Path
-) -> None:
+def test_possible_counts_are_those_of_the_values_that_could_be_judged(name, tmp_path):
     study, csv, files, judged = STUDIES[name]
     write_study(tmp_path / "data/demo", study, csv, files)
     assessment = load_data(tmp_path / "data")["demo"]

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,12 +16,11 @@ import cmarkgfm
 import pytest
 from bs4 import BeautifulSoup
 from builders import REPOSITORY, write_files
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from cmarkgfm.cmark import Options
 
 from gridatlas.cli.main import main
 from gridatlas_review import formats
-from gridatlas_review.changes import Changes
 from gridatlas_review.compare import compare_snapshots, make_report
 from gridatlas_review.formats import JSON_LIMIT, to_json, truncate_sections
 from gridatlas_review.markdown import MARKDOWN_LIMIT, escaped, to_markdown
@@ -61,27 +59,15 @@ large,0.2,1,62.5
 large,0.1,2,64.5
 large,0.2,2,66.0
 """
-Files = Mapping[str, str]
-Compare = Callable[[Files, Files], Changes]
 STUDY = {"study.yml": ITEMS + CLAIMS, "cells.csv": CELLS}
-PEAK = {
-    "study.yml": ITEMS
-    + """\
-claims:
-  - text: The highest is at depth 2.
-    check: grid(model="large").best.all_at(depth=2)
-""",
-    "cells.csv": CELLS,
-}
-"""Of the large model's cells none can be told apart from the best."""
 
 
-def write(folder: Path, files: Files, study: str = "demo") -> Path:
+def write(folder, files, study="demo"):
     write_files(folder / study, files)
     return folder
 
 
-def edited(*edits: tuple[str, str], name: str = "cells.csv", of: Files = STUDY) -> dict[str, str]:
+def edited(*edits, name="cells.csv", of=STUDY):
     """A study's files with parts of one of them replaced; each part is there."""
     text = of[name]
     for old, new in edits:
@@ -91,8 +77,8 @@ def edited(*edits: tuple[str, str], name: str = "cells.csv", of: Files = STUDY) 
 
 
 @pytest.fixture
-def compare(tmp_path: Path) -> Compare:
-    def compare(base: Files, head: Files) -> Changes:
+def compare(tmp_path):
+    def compare(base, head):
         write(tmp_path / "base", base)
         write(tmp_path / "head", head)
         load = (load_snapshot(name, Path("data"), tmp_path) for name in ("base", "head"))
@@ -101,7 +87,7 @@ def compare(tmp_path: Path) -> Compare:
     return compare
 
 
-def rows_of(changes: Changes) -> list[str]:
+def rows_of(changes):
     """All that happened, each with its mark."""
     return [f"{row.mark} {row.text}" for row in make_report(changes).rows if row.kind != "summary"]
 
@@ -168,15 +154,15 @@ The change is significant, p &lt; 0.001. Another run measured it.
 """  # noqa: E501 - as it is written
 
 
-def test_the_whole_text(compare: Compare) -> None:
+def test_the_whole_text(compare):
     changes = compare(*measured(("small,0.1,1,40.0", "small,0.1,1,90.0")))
     assert to_markdown(make_report(changes)) == WHOLE
 
 
-def measured(*edits: tuple[str, str]) -> tuple[Files, Files]:
+def measured(*edits):
     """A study whose values a run measured, and as another run measured some of them again."""
 
-    def files(cells: str, again: Collection[str]) -> dict[str, str]:
+    def files(cells, again):
         header, *rows = cells.split()
         by = [f"{row},{'second' if row in again else 'first'}" for row in rows]
         manifests = {
@@ -192,12 +178,11 @@ def measured(*edits: tuple[str, str]) -> tuple[Files, Files]:
     return files(CELLS, ()), files(head, [new for _, new in edits])
 
 
-def test_a_change_is_tested_by_the_trials(compare: Compare) -> None:
+def test_a_change_is_tested_by_the_trials(compare):
     changes = compare(*measured(("small,0.1,1,40.0", "small,0.1,1,57.0")))
     [study] = changes.studies
     [grid] = study.grids.changed
     [cell] = grid.cells
-    assert cell.significance is not None
     assert cell.significance.significant
     assert cell.significance.n == (200, 200)
     assert cell.significance.method == (
@@ -206,13 +191,11 @@ def test_a_change_is_tested_by_the_trials(compare: Compare) -> None:
     )
     # 80 and 114 of 200, by scipy's fisher_exact; 17 points between them.
     assert cell.significance.p == pytest.approx(0.00094, abs=1e-5)
-    assert cell.significance.interval is not None
     assert cell.significance.interval[0] < 17 < cell.significance.interval[1]
-    assert cell.old_interval is not None
     assert cell.old_interval[0] < 40 < cell.old_interval[1]
 
 
-def test_several_cells_are_corrected_for_their_number(compare: Compare) -> None:
+def test_several_cells_are_corrected_for_their_number(compare):
     # Alone, either would be told apart (p = 0.045); of two neither is.
     once = "small,0.1,1,40.0", "small,0.1,1,50.5"
     single, double = measured(once), measured(once, ("small,0.1,2,44.0", "small,0.1,2,54.5"))
@@ -234,7 +217,7 @@ RUNS = (
 )
 
 
-def _run(correct: list[int], items: list[str]) -> dict[str, str]:
+def _run(correct, items):
     n, k = len(correct), sum(correct)
     cell = {"rate": "0.1", "depth": "1"}
     manifest = {
@@ -255,23 +238,21 @@ def _run(correct: list[int], items: list[str]) -> dict[str, str]:
     }
 
 
-def test_outcomes_of_the_same_items_are_paired(compare: Compare) -> None:
+def test_outcomes_of_the_same_items_are_paired(compare):
     items = [f"q{index}" for index in range(40)]
     # Eight items more, none less: McNemar's p is 2 / 2^8, and unpaired it would be 0.1.
     first = [1] * 12 + [0] * 28
     second = [1] * 20 + [0] * 20
     [grid] = compare(_run(first, items), _run(second, items)).studies[0].grids.changed
     test = grid.cells[0].significance
-    assert test is not None
     assert test.p == pytest.approx(2 / 2**8)
     assert test.method == "paired by item, 40 items: McNemar's exact test"
 
 
-def test_outcomes_of_other_items_are_not_paired(compare: Compare) -> None:
+def test_outcomes_of_other_items_are_not_paired(compare):
     first, second = ([f"{letter}{index}" for index in range(40)] for letter in "ab")
     changes = compare(_run([1] * 12 + [0] * 28, first), _run([1] * 20 + [0] * 20, second))
     test = changes.studies[0].grids.changed[0].cells[0].significance
-    assert test is not None
     assert test.p is None
     assert "standard errors over items" in test.method
     assert "not corrected for the number of cells" in test.method
@@ -296,21 +277,17 @@ ONE_MORE = {
     "cells.csv": BENCHES["cells.csv"] + "large,c,0.1,1,65.0\nlarge,c,0.2,1,66.5\n",
 }
 """A third benchmark, for Large only: no average of Small can be checked any more."""
-FAILED = (
-    "Before, it failed: 1 of 2 values is not the mean of 2 parts: 48.0 (40.0, 50.0 give 45) at "
-    "rate 0.1, depth 1"
-)
 
 
 LOST = "❌ The check “{}” no longer runs"
 AGGREGATE = "Printed aggregates against their parts"
 
 
-def test_an_average_that_a_new_level_leaves_unchecked_is_reported(compare: Compare) -> None:
+def test_an_average_that_a_new_level_leaves_unchecked_is_reported(compare):
     assert LOST.format(AGGREGATE) in rows_of(compare(BENCHES, ONE_MORE))
 
 
-def test_an_average_that_lost_a_part_is_reported(compare: Compare) -> None:
+def test_an_average_that_lost_a_part_is_reported(compare):
     gone = "small,b,0.1,1,50.0\nsmall,b,0.2,1,51.0\n"
     found = rows_of(compare(BENCHES, edited((gone, ""), of=BENCHES)))
     assert found[:2] == [
@@ -369,14 +346,12 @@ def test_an_average_that_lost_a_part_is_reported(compare: Compare) -> None:
         ),
     ],
 )
-def test_a_check_that_no_longer_runs_is_reported(
-    compare: Compare, base: Files, head: Files, lost: list[str]
-) -> None:
+def test_a_check_that_no_longer_runs_is_reported(compare, base, head, lost):
     rows = make_report(compare(base, head)).rows
     assert [row.text for row in rows if row.noun == "lost check"] == lost
 
 
-def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare: Compare) -> None:
+def test_a_value_that_was_wrong_and_is_removed_leaves_nothing_unchecked(compare):
     base = edited(("small,0.1,1,40.0", "small,0.1,1,40.3"), of={**STUDY, "study.yml": ITEMS})
     head = edited(("small,0.1,1,40.3\n", ""), of=base)
     assert rows_of(compare(base, head)) == [
@@ -404,7 +379,7 @@ WITHOUT = {
 }
 
 
-def test_a_reading_that_was_removed_is_the_cause(compare: Compare) -> None:
+def test_a_reading_that_was_removed_is_the_cause(compare):
     assert rows_of(compare(TWO_READINGS, WITHOUT)) == [
         "❌ The reading “Second” was removed, with 8 values",
         "❌ “Large is ahead everywhere.” can't be decided any more: no value: Large, rate 0.2, "
@@ -414,7 +389,7 @@ def test_a_reading_that_was_removed_is_the_cause(compare: Compare) -> None:
     ]
 
 
-def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compare: Compare) -> None:
+def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compare):
     three = {
         **TWO_READINGS,
         "study.yml": TWO_READINGS["study.yml"].replace(
@@ -430,7 +405,7 @@ def test_a_disagreement_that_stays_without_one_of_its_readings_is_not_new(compar
 # --- studies ------------------------------------------------------------------------------------
 
 
-def _two(tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files]) -> Changes:
+def _two(tmp_path, base, head):
     for name, studies in (("base", base), ("head", head)):
         for study, files in studies.items():
             write(tmp_path / name, files, study)
@@ -454,13 +429,11 @@ OTHER = {"study.yml": ITEMS, "cells.csv": CELLS.replace(".0", ".5")}
     ],
     ids=["added", "removed", "renamed"],
 )  # fmt: skip
-def test_studies_come_and_go(
-    tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], expected: str
-) -> None:
+def test_studies_come_and_go(tmp_path, base, head, expected):
     assert rows_of(_two(tmp_path, base, head)) == [expected]
 
 
-def test_a_study_is_under_another_id_where_it_says_so(tmp_path: Path) -> None:
+def test_a_study_is_under_another_id_where_it_says_so(tmp_path):
     # Half of its values are others, so that nothing but `former` tells that it is the same.
     values = CELLS.replace("large,0.1,1,60.0", "large,0.1,1,61.0")
     for value in ("62.5", "64.5", "66.0"):
@@ -491,9 +464,7 @@ BEFORE = "The study b couldn't be read before, so what changed isn't known"
         ({"a": STUDY, "b": BROKEN}, {"a": STUDY, "b": BROKEN}, UNREAD),
     ],
 )  # fmt: skip
-def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
-    tmp_path: Path, base: Mapping[str, Files], head: Mapping[str, Files], text: str
-) -> None:
+def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(tmp_path, base, head, text):
     head = {**head, "a": edited(("small,0.1,1,40.0", "small,0.1,1,90.0"))}
     rows = make_report(_two(tmp_path, base, head)).rows
     assert [row.study for row in rows if text in row.text] == ["b"]
@@ -505,12 +476,12 @@ def test_a_study_that_cannot_be_read_comes_first_and_hides_nothing(
 # --- the command --------------------------------------------------------------------------------
 
 
-def run(*arguments: str) -> Result:
+def run(*arguments):
     return CliRunner().invoke(main, ["diff", *arguments], catch_exceptions=False)
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path, monkeypatch):
     """A working folder with the folders `base` and `same`, in no repository."""
     write(tmp_path / "base", STUDY)
     write(tmp_path / "same", STUDY)
@@ -519,7 +490,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_nothing_changed_is_reported(here: Path) -> None:
+def test_nothing_changed_is_reported(here):
     result = run("base", "same")
     assert result.output == ("## – No change of the results\n\nbase → same\n")
     assert result.exit_code == 0
@@ -546,22 +517,20 @@ def test_nothing_changed_is_reported(here: Path) -> None:
         ({**STUDY, "study.yml": "format: 1\ntitle: ["}, "checks", 2),
     ],
 )
-def test_exit_says_whether_something_changed(
-    here: Path, head: Files, fail_on: str | None, code: int
-) -> None:
+def test_exit_says_whether_something_changed(here, head, fail_on, code):
     write(here / "head", head)
     assert run("base", "head", *(["--fail-on", fail_on] if fail_on else [])).exit_code == code
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("checks", 1), ("claims", 1), ("claims,checks", 1)])
-def test_a_reading_that_was_removed_counts_with_either(here: Path, fail_on: str, code: int) -> None:
+def test_a_reading_that_was_removed_counts_with_either(here, fail_on, code):
     write(here / "two", TWO)
     write(here / "without", {**TWO, "study.yml": TWO["study.yml"].replace(SECOND, "")})
     assert run("two", "two", "--fail-on", fail_on).exit_code == 0
     assert run("two", "without", "--fail-on", fail_on).exit_code == code
 
 
-def test_the_text_goes_to_a_file(here: Path) -> None:
+def test_the_text_goes_to_a_file(here):
     write(here / "head", edited(("small,0.1,1,40.0", "small,0.1,1,41.0")))
     printed = run("base", "head").output
     result = run("base", "head", "--out", "diff.md")
@@ -600,9 +569,7 @@ def test_the_text_goes_to_a_file(here: Path) -> None:
         (["base", "same", "--url", "javascript:alert(1)"], "begins with https://"),
     ],
 )
-def test_what_cannot_be_compared_is_an_error(
-    here: Path, arguments: list[str], message: str
-) -> None:
+def test_what_cannot_be_compared_is_an_error(here, arguments, message):
     (here / "empty").mkdir()
     write(here / "above/data", STUDY)
     write(here / "broken", BROKEN)
@@ -622,7 +589,7 @@ def test_what_cannot_be_compared_is_an_error(
         ("empty/same", 'The base has no folder "empty/same"'),
     ],
 )
-def test_a_folder_without_a_study_is_an_empty_base(here: Path, base: str, why: str) -> None:
+def test_a_folder_without_a_study_is_an_empty_base(here, base, why):
     (here / "empty/docs").mkdir(parents=True)
     result = run(base, "same")
     assert result.output == (
@@ -637,7 +604,7 @@ def test_a_folder_without_a_study_is_an_empty_base(here: Path, base: str, why: s
     assert run(base, "same", "--fail-on", "all").exit_code == 0
 
 
-def test_problems_of_the_first_study_count(here: Path) -> None:
+def test_problems_of_the_first_study_count(here):
     (here / "empty").mkdir()
     write(here / "head", edited(("small,0.1,1,40.0", "small,0.1,1,40.3")))
     result = run("empty", "head", "--fail-on", "checks", "--format", "json")
@@ -654,7 +621,7 @@ def test_problems_of_the_first_study_count(here: Path) -> None:
 # --- revisions ----------------------------------------------------------------------------------
 
 
-def git(folder: Path, *arguments: str) -> str:
+def git(folder, *arguments):
     identity = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER")
                 for what in ("NAME", "EMAIL")}  # fmt: skip
     done = subprocess.run(
@@ -669,7 +636,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def repository(here, monkeypatch):
     """A repository with the tag `old`; the newest commit of `main` has another value."""
     folder = here / "repository"
     write(folder / "data", STUDY)
@@ -683,7 +650,7 @@ def repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_revisions_are_compared_and_nothing_is_checked_out(repository: Path) -> None:
+def test_revisions_are_compared_and_nothing_is_checked_out(repository):
     write(repository / "data", edited(("small,0.1,1,40.0", "small,0.1,1,90.0")))
     (repository / ".gitattributes").write_text("*.csv export-ignore filter=nosuch\n")
     before = git(repository, "status", "--porcelain=v2", "--branch")
@@ -698,9 +665,7 @@ def test_revisions_are_compared_and_nothing_is_checked_out(repository: Path) -> 
     assert content["head"] == {"name": "data", "commit": None}
 
 
-def test_the_data_folder_is_named_from_the_working_folder(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_data_folder_is_named_from_the_working_folder(repository, monkeypatch):
     git(repository, "mv", "data", "results")
     git(repository, "commit", "-q", "-m", "moved")
     assert run("HEAD", "HEAD", "--data", "results").exit_code == 0
@@ -722,7 +687,7 @@ def test_the_data_folder_is_named_from_the_working_folder(
     assert "isn't in the repository" in run("HEAD", "HEAD", "--data", "../../x").output
 
 
-def test_a_revision_without_data_folder_is_an_empty_base(repository: Path) -> None:
+def test_a_revision_without_data_folder_is_an_empty_base(repository):
     git(repository, "rm", "-q", "-r", "data")
     (repository / "README.md").write_text("No results yet.\n")
     git(repository, "add", ".")
@@ -749,15 +714,13 @@ def test_a_revision_without_data_folder_is_an_empty_base(repository: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["nosuch", "--help-me", "HEAD:data", "old\nx", "0" * 40])
-def test_an_unknown_revision_is_an_error(repository: Path, name: str) -> None:
+def test_an_unknown_revision_is_an_error(repository, name):
     result = run("--", name, "HEAD")
     assert "there is no folder and no revision" in result.output
     assert result.exit_code == 2
 
 
-def test_a_shallow_clone_says_what_to_fetch(
-    repository: Path, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_shallow_clone_says_what_to_fetch(repository, here, monkeypatch):
     old = git(repository, "rev-parse", "old")
     git(here, "clone", "-q", "--depth=1", f"file://{repository}", "shallow")
     monkeypatch.chdir(here / "shallow")
@@ -775,7 +738,7 @@ def test_a_shallow_clone_says_what_to_fetch(
 
 
 @pytest.mark.parametrize("to", ["/etc/passwd", "../../../secret.csv"])
-def test_links_out_of_the_data_folder_are_refused(repository: Path, to: str) -> None:
+def test_links_out_of_the_data_folder_are_refused(repository, to):
     (repository / "data/demo/link.csv").symlink_to(to)
     git(repository, "add", ".")
     git(repository, "commit", "-q", "-m", "link")
@@ -784,7 +747,7 @@ def test_links_out_of_the_data_folder_are_refused(repository: Path, to: str) -> 
     assert result.exit_code == 2
 
 
-def test_links_within_the_data_folder_are_followed(repository: Path) -> None:
+def test_links_within_the_data_folder_are_followed(repository):
     (repository / "data/demo/cells.csv").rename(repository / "data/demo/real.csv")
     (repository / "data/demo/cells.csv").symlink_to("real.csv")
     git(repository, "add", ".")
@@ -792,7 +755,7 @@ def test_links_within_the_data_folder_are_followed(repository: Path) -> None:
     assert run("HEAD~1", "HEAD").exit_code == 0
 
 
-def test_without_git_only_folders_are_compared(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_git_only_folders_are_compared(here, monkeypatch):
     monkeypatch.setenv("PATH", str(here))
     assert run("base", "same").exit_code == 0
     result = run("main", "base")
@@ -816,19 +779,19 @@ HOSTILE = [
 class _Text(HTMLParser):
     """The text of a page, and its elements."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.text = ""
         self.tags: list[str] = []
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.text += data
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
 
 
-def _hostile(text: str) -> Report:
+def _hostile(text):
     section = Section("cells", "Changed values", (Entry(line(text), line(text), (line(text),)),))
     rows = tuple(Row("summary", mark, "", line(text), "", explained=line(text)) for mark in "❌⚠")
     table = Table((line(text),), ((line(text),),), (f"studies/x/#{quote(text, safe='')}",))
@@ -838,7 +801,7 @@ def _hostile(text: str) -> Report:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_are_shown_as_they_are(text: str) -> None:
+def test_hostile_texts_are_shown_as_they_are(text):
     written = to_markdown(_hostile(text), "https://site.test/")
     # As GitHub shows it, HTML and all.
     page = BeautifulSoup(
@@ -864,12 +827,12 @@ def test_hostile_texts_are_shown_as_they_are(text: str) -> None:
     assert not document.select("img, script")
 
 
-def test_what_has_no_picture_is_written_by_its_number() -> None:
+def test_what_has_no_picture_is_written_by_its_number():
     assert line("a\u202eb\u200bc\x07\nd\u2028e\u00a0f") == "a\\x202eb\\x200bc\\x07 d\\x2028e f"
     assert line("x" * 1000) == "x" * 599 + "…"
 
 
-def test_labels_of_a_study_are_escaped(compare: Compare) -> None:
+def test_labels_of_a_study_are_escaped(compare):
     label = "<b>@all</b> | *x* `y`"
     base = edited(("label: Small", f'label: "{label}"'), name="study.yml")
     head = edited(("small,0.1,1,40.0", "small,0.1,1,41.0"), of=base)
@@ -879,7 +842,7 @@ def test_labels_of_a_study_are_escaped(compare: Compare) -> None:
     assert "@all" not in text
 
 
-def _many(items: int, length: int) -> Report:
+def _many(items, length):
     sections = tuple(
         Section(
             name, name, tuple(Entry(f"{name} {i} " + "é" * length, "demo") for i in range(items))
@@ -890,7 +853,7 @@ def _many(items: int, length: int) -> Report:
 
 
 @pytest.mark.parametrize(("items", "length"), [(10, 5), (2_000, 50), (10_000, 1), (100, 590)])
-def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, length: int) -> None:
+def test_markdown_is_capped_and_says_how_many_items_are_left_out(items, length):
     text = to_markdown(_many(items, length))
     assert len(text.encode()) <= MARKDOWN_LIMIT
     shown = []
@@ -916,11 +879,11 @@ def test_markdown_is_capped_and_says_how_many_items_are_left_out(items: int, len
         ([[200], [10]], 100, [0, 1]),
     ],
 )
-def test_no_section_starves(sizes: list[list[int]], budget: int, lengths: list[int]) -> None:
+def test_no_section_starves(sizes, budget, lengths):
     assert truncate_sections(sizes, budget) == lengths
 
 
-def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:
+def test_json_has_the_form_that_is_agreed_on(compare):
     changes = compare(*measured(("small,0.1,1,40.0", "small,0.1,1,90.0")))
     content = json.loads(to_json(changes, make_report(changes), "https://example.org/12/"))
     [lead] = content["leads"]
@@ -950,13 +913,13 @@ def test_json_has_the_form_that_is_agreed_on(compare: Compare) -> None:
     assert cell["n"] == [200, 200]
 
 
-def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_is_capped(compare, monkeypatch):
     """With a tenth of the limit, and of the cells that exceed it."""
     assert JSON_LIMIT == 1_000_000
     monkeypatch.setattr(formats, "JSON_LIMIT", JSON_LIMIT // 10)
     head = "format: 1\ntitle: Large\nmetric: {name: Score, better: higher}\nx: a\ny: b\n"
 
-    def cells(more: int) -> str:
+    def cells(more):
         rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(10) for j in range(110))
         return "\n".join(("a,b,value", *rows))
 
@@ -977,7 +940,7 @@ def test_json_is_capped(compare: Compare, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.fixture(scope="module")
-def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def reviewed(tmp_path_factory):
     """Our own data with three cells changed, a benchmark more, and a broken average."""
     folder = tmp_path_factory.mktemp("reviewed")
     name = "dynts-window-ratio"
@@ -985,7 +948,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
         shutil.copytree(REPOSITORY / "data" / name, folder / side / name)
     study = folder / "head" / name
 
-    def edit(file: str, *edits: tuple[str, str]) -> None:
+    def edit(file, *edits):
         text = (study / file).read_text("utf-8")
         for old, new in edits:
             assert text.count(old) == 1
@@ -1016,7 +979,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return make_report(compare_snapshots(*snapshots))
 
 
-def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) -> None:
+def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed):
     assert [section.id for section in reviewed.sections] == [
         "problems", "checks", "claims", "others", "differences", "tests",
     ]  # fmt: skip
@@ -1043,10 +1006,10 @@ def test_a_reviewer_reads_all_of_it_and_the_important_first(reviewed: Report) ->
 
 
 @pytest.mark.parametrize("studies", [1, 2, 5])
-def test_at_most_forty_lines_are_read_first(tmp_path: Path, studies: int) -> None:
+def test_at_most_forty_lines_are_read_first(tmp_path, studies):
     """Dear: hundreds of cells of up to five studies change, and all their answers."""
 
-    def files(more: int, claims: int) -> Files:
+    def files(more, claims):
         rows = (f"{i},{j},{i * 7 % 31 + j + more}" for i in range(1, 12) for j in range(1, 21))
         head = (
             "format: 1\ntitle: Large\nmetric: {name: Score, better: higher}\nx: a\ny: b\nclaims:\n"
@@ -1069,7 +1032,7 @@ def test_at_most_forty_lines_are_read_first(tmp_path: Path, studies: int) -> Non
     assert folded.count("**Large**") == 0 or studies > 1
 
 
-def test_forms_say_the_same(reviewed: Report) -> None:
+def test_forms_say_the_same(reviewed):
     page = _Text()
     page.feed(changes_document(reviewed))
     for section in reviewed.sections:

@@ -13,13 +13,7 @@ from scipy import stats
 
 from gridatlas.assessment.pipeline import load_data
 from gridatlas.statistics.best_set import best_set, best_set_paired
-from gridatlas.statistics.differences import (
-    difference,
-    fisher_greater,
-    holm,
-    homogeneity,
-    total,
-)
+from gridatlas.statistics.differences import difference, fisher_greater, holm, homogeneity, total
 from gridatlas.statistics.estimates import (
     Spread,
     design_effect,
@@ -145,7 +139,7 @@ def test_fisher_by_hand():
     )
 
 
-def _fisher_exact(k1: int, n1: int, k2: int, n2: int) -> Fraction:
+def _fisher_exact(k1, n1, k2, n2):
     """The upper tail of the hypergeometric distribution in whole numbers."""
     marked = k1 + k2
     tail = sum(comb(n1, k) * comb(n2, marked - k) for k in range(k1, min(n1, marked) + 1))
@@ -422,10 +416,7 @@ def test_holm_by_hand():
         (lambda: wilson(float("nan"), 10), "of 10 trials 0 to 10 succeed, not nan"),
         (lambda: wilson(1, 10, 1), "a confidence lies between 0 and 1, not at 1"),
         (lambda: wilson(1, 10, 95), "a confidence lies between 0 and 1, not at 95"),
-        (
-            lambda: successes_from(Decimal(1), 0, 1),
-            "a share needs at least one trial, not 0",
-        ),
+        (lambda: successes_from(Decimal(1), 0, 1), "a share needs at least one trial, not 0"),
         (lambda: best_set([(1, 2), (3, 2)]), "of 2 trials 0 to 2 succeed, not 3"),
         (lambda: best_set([(1, 2)], alpha=0), "alpha lies between 0 and 1, not at 0"),
         (lambda: best_set([(1, 2)], "up"), 'better is "higher" or "lower", not "up"'),

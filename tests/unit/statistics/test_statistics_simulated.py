@@ -9,12 +9,7 @@ from amount import amount
 
 from gridatlas.statistics.best_set import best_set, best_set_paired
 from gridatlas.statistics.differences import fisher_greater, holm, homogeneity
-from gridatlas.statistics.estimates import (
-    design_effect,
-    mean_spread,
-    t_interval,
-    wilson,
-)
+from gridatlas.statistics.estimates import design_effect, mean_spread, t_interval, wilson
 from gridatlas.statistics.interval import mean_interval
 from gridatlas.statistics.paired import outcome_table, paired_p, sign_flips
 

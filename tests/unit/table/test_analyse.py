@@ -1,37 +1,34 @@
 """Which reading is shown, what grids say and how they differ: by numbers worked out by hand."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest
-from builders import HEAD, MakeStudy, table
+from builders import HEAD, table
 
 from gridatlas.model.study import Cell
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences, pairs, subtract
-from gridatlas.table.grids import Results, readings_behind, readings_of
-from gridatlas.table.study_table import Grid
+from gridatlas.table.grids import readings_behind, readings_of
 from gridatlas.table.summary import Summary, summarise
 
 
-def rows_of(grid: Grid) -> list[list[Cell]]:
+def rows_of(grid):
     return [[grid.cell(x.key, y.key) for x in grid.study.x.levels] for y in grid.study.y.levels]
 
 
-def _values(grid: Grid) -> list[list[str | None]]:
+def _values(grid):
     """Values as printed, None for absent: one list per level of y."""
     return [[None if c.value is None else str(c.value) for c in row] for row in rows_of(grid)]
 
 
-def _states(grid: Grid) -> list[list[str]]:
+def _states(grid):
     return [[cell.state for cell in row] for row in rows_of(grid)]
 
 
 # --- which reading is shown ---------------------------------------------------------------------
 
 
-def _shown(make_study: MakeStudy, rule: str, *given: str) -> Cell:
+def _shown(make_study, rule, *given):
     """The shown cell of readings a, b, c, … that give it as `value`, `value state` or not at all.
 
     A reading may be derived from another: `5 <a`.
@@ -94,24 +91,20 @@ def _shown(make_study: MakeStudy, rule: str, *given: str) -> Cell:
         ("median", ["1", "2", "3", "4"], "1", "disputed", "a"),
     ],
 )
-def test_the_shown_cell_is_chosen_by_the_rule(
-    make_study: MakeStudy, rule: str, given: list[str], value: str, state: str, reading: str
-) -> None:
+def test_the_shown_cell_is_chosen_by_the_rule(make_study, rule, given, value, state, reading):
     cell = _shown(make_study, rule, *given)
     shown = None if cell.value is None else str(cell.value)
     assert (shown, cell.state, cell.reading) == (value, state, reading)
 
 
-def test_one_reading_alone_agrees_with_none(make_study: MakeStudy) -> None:
+def test_one_reading_alone_agrees_with_none(make_study):
     study = make_study("reconcile: agreement\n", table("rate,depth,value", "1,1,5"))
     cell = analyse(study).grid().cell("1", "1")
     assert (cell.value, cell.state) == (Decimal(5), "disputed")
     assert cell.note == "One reading only gives this value."
 
 
-def test_a_cell_that_another_reading_has_without_a_value_is_not_alone(
-    make_study: MakeStudy,
-) -> None:
+def test_a_cell_that_another_reading_has_without_a_value_is_not_alone(make_study):
     study = make_study(
         "reconcile: agreement\nreadings: [{id: a, file: a.csv, label: First}, "
         "{id: b, file: b.csv, label: Second}]\n",
@@ -132,7 +125,7 @@ def test_a_cell_that_another_reading_has_without_a_value_is_not_alone(
     ]
 
 
-def test_a_mean_of_a_disputed_part_is_disputed(make_study: MakeStudy) -> None:
+def test_a_mean_of_a_disputed_part_is_disputed(make_study):
     study = make_study(
         "facets: [b]\nfactors: {b: {levels: [p, q, {id: mean, aggregate: {by: mean}}]}}\n",
         table("b,rate,depth,value,state", "p,1,1,4,disputed", "q,1,1,6,", "p,2,1,1,", "q,2,1,2,"),
@@ -149,9 +142,7 @@ def test_a_mean_of_a_disputed_part_is_disputed(make_study: MakeStudy) -> None:
 MODELS = "facets: [model, benchmark]\n"
 
 
-def test_only_grids_that_exist_are_there_in_the_order_of_the_levels(
-    make_study: MakeStudy,
-) -> None:
+def test_only_grids_that_exist_are_there_in_the_order_of_the_levels(make_study):
     study = make_study(
         MODELS + "factors: {benchmark: {levels: [easy, hard]}, model: {levels: [small, large]}}\n",
         table(
@@ -173,7 +164,7 @@ def test_only_grids_that_exist_are_there_in_the_order_of_the_levels(
     ]  # fmt: skip
 
 
-def test_an_unknown_grid_is_refused_with_those_that_are_there(make_study: MakeStudy) -> None:
+def test_an_unknown_grid_is_refused_with_those_that_are_there(make_study):
     rows = ("small,easy,1,1,4", "large,hard,1,1,2")
     results = analyse(make_study(MODELS, table("model,benchmark,rate,depth,value", *rows)))
     with pytest.raises(KeyError) as refused:
@@ -194,12 +185,12 @@ AGGREGATE = (
 )
 
 
-def _average(make_study: MakeStudy, *rows: str) -> Grid:
+def _average(make_study, *rows):
     study = make_study(AGGREGATE, table("benchmark,rate,depth,value,state", *rows))
     return analyse(study).grid(benchmark="average")
 
 
-def test_an_aggregate_that_is_not_printed_is_computed(make_study: MakeStudy) -> None:
+def test_an_aggregate_that_is_not_printed_is_computed(make_study):
     average = _average(make_study, "a,1,1,10,", "b,1,1,20.5,", "c,1,1,31,")
     assert average.computed
     assert average.cell("1", "1") == Cell(
@@ -210,7 +201,7 @@ def test_an_aggregate_that_is_not_printed_is_computed(make_study: MakeStudy) -> 
     assert readings_behind(study, [average]) == study.readings
 
 
-def test_a_missing_part_makes_the_computed_cell_absent(make_study: MakeStudy) -> None:
+def test_a_missing_part_makes_the_computed_cell_absent(make_study):
     average = _average(
         make_study,
         *("a,1,1,10,", "b,1,1,20,", "c,1,1,30,"),
@@ -221,14 +212,12 @@ def test_a_missing_part_makes_the_computed_cell_absent(make_study: MakeStudy) ->
     assert _states(average) == [["ok", "missing", "missing"]]
 
 
-def test_an_aggregate_of_which_every_cell_lacks_a_part_is_no_grid(make_study: MakeStudy) -> None:
+def test_an_aggregate_of_which_every_cell_lacks_a_part_is_no_grid(make_study):
     study = make_study(AGGREGATE, table("benchmark,rate,depth,value", "a,1,1,10", "b,1,1,20"))
     assert list(analyse(study).grids) == [("a",), ("b",)]
 
 
-def test_a_printed_aggregate_is_shown_and_computed_only_where_it_is_not(
-    make_study: MakeStudy,
-) -> None:
+def test_a_printed_aggregate_is_shown_and_computed_only_where_it_is_not(make_study):
     average = _average(
         make_study,
         *("a,1,1,10,", "b,1,1,20,", "c,1,1,30,", "average,1,1,20.1,"),
@@ -241,9 +230,7 @@ def test_a_printed_aggregate_is_shown_and_computed_only_where_it_is_not(
     assert average.cell("3", "1").note == "computed here: the mean of its 3 parts"
 
 
-def test_an_aggregate_is_computed_for_each_level_of_the_other_facets(
-    make_study: MakeStudy,
-) -> None:
+def test_an_aggregate_is_computed_for_each_level_of_the_other_facets(make_study):
     study = make_study(
         MODELS + "factors: {benchmark: {levels: [a, b, {id: mean, aggregate: {by: mean}}]}}\n",
         table(
@@ -262,12 +249,12 @@ def test_an_aggregate_is_computed_for_each_level_of_the_other_facets(
 # --- what a grid says ---------------------------------------------------------------------------
 
 
-def _grid(make_study: MakeStudy, *rows: str, better: str = "higher") -> Grid:
+def _grid(make_study, *rows, better="higher"):
     head = HEAD.replace("better: higher", f"better: {better}")
     return analyse(make_study(head, table("rate,depth,value", *rows))).grid()
 
 
-def _at(points: tuple) -> list[tuple[str, str]]:
+def _at(points):
     return [(x.key, y.key) for x, y in points]
 
 
@@ -276,7 +263,7 @@ SIX = ("1,1,10", "2,1,30", "3,1,20", "1,2,30", "2,2,10", "3,2,14")
         30 10 14 """
 
 
-def test_a_grid_is_summed_up(make_study: MakeStudy) -> None:
+def test_a_grid_is_summed_up(make_study):
     summary = summarise(_grid(make_study, *SIX))
     assert isinstance(summary, Summary)
     assert (summary.count, summary.of) == (6, 6)
@@ -286,46 +273,42 @@ def test_a_grid_is_summed_up(make_study: MakeStudy) -> None:
     assert summary.spread == Decimal(20)
 
 
-def test_where_lower_is_better_the_lowest_is_best(make_study: MakeStudy) -> None:
+def test_where_lower_is_better_the_lowest_is_best(make_study):
     summary = summarise(_grid(make_study, *SIX, better="lower"))
-    assert summary is not None
     assert (summary.best_value, _at(summary.best)) == (Decimal(10), [("1", "1"), ("2", "2")])
     assert (summary.worst_value, _at(summary.worst)) == (Decimal(30), [("2", "1"), ("1", "2")])
     assert summary.spread == Decimal(20)
 
 
-def test_absent_cells_count_in_nothing(make_study: MakeStudy) -> None:
+def test_absent_cells_count_in_nothing(make_study):
     summary = summarise(_grid(make_study, "1,1,-5", "2,1,", "2,2,-8"))
-    assert summary is not None
     assert (summary.count, summary.of) == (2, 4)
     assert (summary.best_value, summary.worst_value) == (Decimal(-5), Decimal(-8))
     assert (summary.mean, summary.spread) == (Decimal("-6.5"), Decimal(3))
 
 
-def test_one_value_is_best_and_worst(make_study: MakeStudy) -> None:
+def test_one_value_is_best_and_worst(make_study):
     summary = summarise(_grid(make_study, "1,1,5", "2,2,"))
-    assert summary is not None
     assert (summary.count, summary.of, summary.spread) == (1, 4, Decimal(0))
     assert summary.best == summary.worst
 
 
-def test_a_grid_without_values_has_no_summary(make_study: MakeStudy) -> None:
+def test_a_grid_without_values_has_no_summary(make_study):
     study = make_study("", table("rate,depth,value,state", "1,1,,oom"))
     assert summarise(analyse(study).grid()) is None
 
 
-def test_equal_numbers_tie_however_they_are_printed(make_study: MakeStudy) -> None:
+def test_equal_numbers_tie_however_they_are_printed(make_study):
     summary = summarise(_grid(make_study, "1,1,52", "2,1,52.0", "3,1,51.9"))
-    assert summary is not None
     assert _at(summary.best) == [("1", "1"), ("2", "1")]
 
 
-def _compared(make_study: MakeStudy, more: str, *rows: str) -> Results:
+def _compared(make_study, more, *rows):
     study = make_study("facets: [model]\n" + more, table("model,rate,depth,value", *rows))
     return analyse(study)
 
 
-def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) -> None:
+def test_a_difference_is_second_minus_first_cell_by_cell(make_study):
     results = _compared(
         make_study,
         "roles: {model: choice}\n"
@@ -343,7 +326,7 @@ def test_a_difference_is_second_minus_first_cell_by_cell(make_study: MakeStudy) 
     assert [*difference.change][:2] == [Decimal("2.2"), Decimal("-0.1")]
 
 
-def test_a_difference_without_a_common_cell_has_no_mean(make_study: MakeStudy) -> None:
+def test_a_difference_without_a_common_cell_has_no_mean(make_study):
     results = _compared(make_study, "", "a,1,1,5", "b,2,1,5")
     difference = subtract(
         results.grid(model="b"), results.grid(model="a"), results.study.facet("model")
@@ -352,7 +335,7 @@ def test_a_difference_without_a_common_cell_has_no_mean(make_study: MakeStudy) -
     assert (difference.higher, difference.lower, difference.equal) == (0, 0, 0)
 
 
-def test_a_difference_of_two_facets_names_the_one_that_stays(make_study: MakeStudy) -> None:
+def test_a_difference_of_two_facets_names_the_one_that_stays(make_study):
     study = make_study(
         MODELS + "roles: {model: choice}\n",
         table("model,benchmark,rate,depth,value", "a,easy,1,1,1", "b,easy,1,1,3", "b,hard,1,1,9"),
@@ -384,15 +367,13 @@ def test_a_difference_of_two_facets_names_the_one_that_stays(make_study: MakeStu
         ("roles: {model: choice}\n", "a", []),
     ],
 )
-def test_pairs_of_levels(
-    make_study: MakeStudy, more: str, levels: str, expected: list[str]
-) -> None:
+def test_pairs_of_levels(make_study, more, levels, expected):
     results = _compared(make_study, more, *(f"{level},1,1,1" for level in levels))
     found = pairs(results, results.study.facet("model"))
     assert ["".join(pair) for pair in found] == expected
 
 
-def test_levels_without_a_grid_and_aggregates_are_in_no_pair(make_study: MakeStudy) -> None:
+def test_levels_without_a_grid_and_aggregates_are_in_no_pair(make_study):
     results = _compared(
         make_study,
         "roles: {model: choice}\n"
@@ -402,7 +383,7 @@ def test_levels_without_a_grid_and_aggregates_are_in_no_pair(make_study: MakeStu
     assert pairs(results, results.study.facet("model")) == (("a", "c"),)
 
 
-def test_a_baseline_without_a_grid_makes_no_pair(make_study: MakeStudy) -> None:
+def test_a_baseline_without_a_grid_makes_no_pair(make_study):
     results = _compared(
         make_study,
         "baseline: {model: a}\nfactors: {model: {levels: [a, b, c]}}\n",

@@ -1,7 +1,5 @@
 """Columns by codes say what the entries of their rows say."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +11,7 @@ ROWS = st.lists(st.tuples(*[st.sampled_from(["a", "b", "c"])] * 3))
 
 
 @given(TEXTS)
-def test_a_column_has_its_texts_in_their_order(texts: list[str]) -> None:
+def test_a_column_has_its_texts_in_their_order(texts):
     column = Coded.of(texts)
     assert [*column] == texts
     assert [*column[1:]] == texts[1:]
@@ -24,14 +22,14 @@ def test_a_column_has_its_texts_in_their_order(texts: list[str]) -> None:
 
 
 @given(TEXTS, st.data())
-def test_some_rows_have_the_texts_that_stand_in_them(texts: list[str], data: st.DataObject) -> None:
+def test_some_rows_have_the_texts_that_stand_in_them(texts, data):
     rows = data.draw(st.lists(st.sampled_from(range(len(texts))))) if texts else []
     taken_rows = Coded.of(texts)[np.array(rows, np.intp)]
     assert [*taken_rows] == [texts[row] for row in rows]
 
 
 @given(TEXTS)
-def test_texts_that_a_change_makes_one_are_one_once_merged(texts: list[str]) -> None:
+def test_texts_that_a_change_makes_one_are_one_once_merged(texts):
     changed = [text.strip().lower() for text in texts]
     column = Coded.of(texts).map(lambda text: text.strip().lower())
     assert [*column] == [*column.merged()] == changed
@@ -40,14 +38,14 @@ def test_texts_that_a_change_makes_one_are_one_once_merged(texts: list[str]) -> 
 
 
 @given(TEXTS, TEXTS)
-def test_columns_that_are_joined_have_the_rows_of_both(first: list[str], second: list[str]) -> None:
+def test_columns_that_are_joined_have_the_rows_of_both(first, second):
     joined = Coded.joined([Coded.of(first), Coded.of(second)])
     assert [*joined] == [*first, *second]
     assert joined.kinds == [*dict.fromkeys([*first, *second])]
 
 
 @given(ROWS)
-def test_rows_are_told_apart_by_all_columns(rows: list[tuple[str, ...]]) -> None:
+def test_rows_are_told_apart_by_all_columns(rows):
     columns = [*map(Coded.of, zip(*rows, strict=True))] or [Coded.of(())]
     codes, distinct = combine(columns)
     assert [distinct[code] for code in codes] == rows
@@ -58,12 +56,12 @@ def test_rows_are_told_apart_by_all_columns(rows: list[tuple[str, ...]]) -> None
         assert [*paired] == [row[0] + row[1] for row in rows]
 
 
-def test_rows_are_told_apart_where_there_are_more_combinations_than_numbers() -> None:
+def test_rows_are_told_apart_where_there_are_more_combinations_than_numbers():
     columns = [Coded(np.arange(4) % 2, range(2**20)) for _ in range(5)]
     assert [*encode(numbered(columns).tolist())[0]] == [0, 1, 0, 1]
 
 
-def test_what_is_the_same_in_all_rows_takes_no_memory() -> None:
+def test_what_is_the_same_in_all_rows_takes_no_memory():
     column = Coded.constant("a", 1_000_000)
     for codes in (column.codes, column[np.arange(9)].codes, taken(column.codes, np.ones(9, bool))):
         assert codes.strides == (0,)

@@ -1,7 +1,5 @@
 """Cells as columns: to the letter, a mapping like a dict of them, and grid by grid."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 
 from gridatlas.model.study import NO_AXIS, Cell, Factor, Level
 from gridatlas.table.decimals import ODD, Decimals, Numerals
-from gridatlas.table.study_table import At, Columns, StudyTable
+from gridatlas.table.study_table import Columns, StudyTable
 
 NUMBERS = st.none() | st.decimals(allow_nan=False, allow_infinity=False).filter(
     lambda number: abs(number.adjusted()) <= 300
@@ -29,17 +27,17 @@ LETTERS = [
 ]
 
 
-def axis(name: str, keys: str) -> Factor:
+def axis(name, keys):
     return Factor(name, name, "", tuple(Level(key, key, key) for key in keys.split()))
 
 
-def letters(numbers: list[Decimal | None]) -> list[str]:
+def letters(numbers):
     return [*map(str, numbers)]
 
 
 @given(st.lists(NUMBERS))
 @example([*map(Decimal, LETTERS), None])
-def test_numbers_come_back_to_the_letter(numbers: list[Decimal | None]) -> None:
+def test_numbers_come_back_to_the_letter(numbers):
     column = Decimals.of(numbers)
     assert letters(column.exact()) == letters(numbers)
     assert letters([*column.kinds()]) == letters(numbers)
@@ -52,7 +50,7 @@ def test_numbers_come_back_to_the_letter(numbers: list[Decimal | None]) -> None:
     assert letters(backwards.exact()) == letters(numbers[::-1])
 
 
-def test_few_numbers_are_kept_otherwise_than_as_a_float_with_decimals() -> None:
+def test_few_numbers_are_kept_otherwise_than_as_a_float_with_decimals():
     assert [place == ODD for place in Decimals.of(map(Decimal, LETTERS)).places] == [
         *(False, False, False, True, True, False, False, True)
     ]
@@ -60,7 +58,7 @@ def test_few_numbers_are_kept_otherwise_than_as_a_float_with_decimals() -> None:
 
 @given(st.lists(NUMBERS | st.floats(-1e4, 1e4).map(repr).map(Decimal)))
 @example([Decimal("0.1234567890123456789"), Decimal("1E+3")])
-def test_numbers_are_whole_multiples_of_the_last_decimal(numbers: list[Decimal | None]) -> None:
+def test_numbers_are_whole_multiples_of_the_last_decimal(numbers):
     units, places = Decimals.of(numbers).units()
     assert units == [int(Fraction(number or 0) * 10**places) for number in numbers]
     assert [Fraction(unit, 10**places) for unit in units] == [
@@ -71,7 +69,7 @@ def test_numbers_are_whole_multiples_of_the_last_decimal(numbers: list[Decimal |
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False).map(repr) | st.text()))
 @example(["1.0", " 1.00 ", "", "nan", "inf", "1e400", "5.", "007", "1_0", "-0"])
 @example(["2.5", "2.5", "2.50", "-0.0", "0.0", "0", "x", "x"])
-def test_texts_that_are_nearly_all_numbers_come_back_to_the_letter(texts: list[str]) -> None:
+def test_texts_that_are_nearly_all_numbers_come_back_to_the_letter(texts):
     column = Numerals()
     for start in range(0, len(texts), 2):
         column.extend(texts[start : start + 2], str.strip)
@@ -81,7 +79,7 @@ def test_texts_that_are_nearly_all_numbers_come_back_to_the_letter(texts: list[s
     assert column.kinds == len({*column})
 
 
-GIVEN: dict[At, Cell] = {
+GIVEN = {
     (("b",), ("3", "9")): Cell(Decimal("1.0"), "ok", "r", n=5, successes=1, line=2),
     (("a",), ("1", "8")): Cell(
         Decimal("2.0"), "disputed", note="?", stderr=Decimal("0.10"), line=3
@@ -108,9 +106,7 @@ X, Y, FACET = axis("x", "1 2 3"), axis("y", "8 9"), axis("f", "a b")
         ([FACET, FACET], Y, {(("a", "b"), ("1", "8")): Cell(None, "oom")}),
     ],
 )
-def test_they_are_a_mapping_like_a_dict_in_the_order_of_lines(
-    facets: list[Factor], y: Factor, given: dict[At, Cell]
-) -> None:
+def test_they_are_a_mapping_like_a_dict_in_the_order_of_lines(facets, y, given):
     cells = StudyTable.of(facets, X, y, given)
     assert len(cells) == len(given)
     assert [*cells] == [*cells.keys()] == [*given]
@@ -120,7 +116,7 @@ def test_they_are_a_mapping_like_a_dict_in_the_order_of_lines(
     assert cells == given
 
 
-def test_a_place_without_a_cell_is_not_in_them() -> None:
+def test_a_place_without_a_cell_is_not_in_them():
     cells = StudyTable.of([FACET], X, Y, GIVEN)
     for at in [(("a",), ("2", "8")), (("c",), ("2", "8")), (("a",), ("7", "8"))]:
         assert at not in cells
@@ -129,7 +125,7 @@ def test_a_place_without_a_cell_is_not_in_them() -> None:
             cells[at]
 
 
-def test_each_grid_is_a_slice_in_the_order_of_its_levels() -> None:
+def test_each_grid_is_a_slice_in_the_order_of_its_levels():
     cells = StudyTable.of([FACET], X, Y, GIVEN)
     assert cells.grids == (("a",), ("b",))
     own = cells.columns[cells.rows(("b",))]
@@ -138,13 +134,13 @@ def test_each_grid_is_a_slice_in_the_order_of_its_levels() -> None:
     assert np.shares_memory(own.value.floats, cells.columns.value.floats)
 
 
-def test_columns_without_anything_known_take_no_memory() -> None:
+def test_columns_without_anything_known_take_no_memory():
     columns = Columns.empty(1_000_000)[np.arange(10)]
     assert columns.n.strides == columns.value.floats.strides == (0,)
     assert StudyTable.of([FACET], X, Y, {}).grids == ()
 
 
-def test_statistics_get_a_row_per_cell() -> None:
+def test_statistics_get_a_row_per_cell():
     table = StudyTable.of([FACET], X, Y, GIVEN).long()
     rows = [*zip(*(table[name].tolist() for name in ("grid", "y", "x", "n", "k")), strict=True)]
     assert rows[0] == (0, 0, 0, -1, -1)
@@ -154,7 +150,7 @@ def test_statistics_get_a_row_per_cell() -> None:
     assert table["state"].tolist() == [4, -1, -1, -1, -1, -1, 1, -1, -1, -1, 0, 0]
 
 
-def test_equal_numbers_have_one_code_however_they_are_printed() -> None:
+def test_equal_numbers_have_one_code_however_they_are_printed():
     few = [*map(Decimal, ["1.0", "1.00", "2", "1"]), None]
     assert Decimals.of(few).equal().tolist() == [1, 1, 2, 1, 0]
     many = Decimals.of(few * 500).equal()
@@ -166,7 +162,7 @@ def test_equal_numbers_have_one_code_however_they_are_printed() -> None:
     assert len({*Decimals.of(different).equal().tolist()}) == 2_001
 
 
-def test_the_ends_of_numbers_that_one_float_is_nearest_to() -> None:
+def test_the_ends_of_numbers_that_one_float_is_nearest_to():
     near = [Decimal("0.1"), Decimal("0.10000000000000001"), Decimal("0.09999999999999999999"), None]
     assert Decimals.of(near).ends == (near[2], near[1])
     assert Decimals.of([None]).ends == ()

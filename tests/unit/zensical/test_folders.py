@@ -1,8 +1,5 @@
 """Watched folders: no change is lost, also not while it is looked elsewhere."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from gridatlas_zensical.folders import Watcher
@@ -12,7 +9,7 @@ WITHIN = 300.0
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Path:
+def watched(tmp_path):
     folder = tmp_path / "data"
     (folder / "tiny").mkdir(parents=True)
     (folder / "tiny/cells.csv").write_text("0.1,1,10")
@@ -20,28 +17,24 @@ def watched(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def watcher(watched: Path) -> Iterator[Watcher]:
+def watcher(watched):
     started = Watcher([watched])
     yield started
     started.end()
 
 
-def test_nothing_changed_at_the_start_and_while_the_same_is_watched(
-    watcher: Watcher, watched: Path
-) -> None:
+def test_nothing_changed_at_the_start_and_while_the_same_is_watched(watcher, watched):
     assert not watcher.wait(0)
     watcher.watch([watched])
     assert not watcher.wait(0)
 
 
-def test_a_change_below_is_seen(watcher: Watcher, watched: Path) -> None:
+def test_a_change_below_is_seen(watcher, watched):
     (watched / "tiny/cells.csv").write_text("0.1,1,20")
     assert watcher.wait(WITHIN)
 
 
-def test_what_changed_while_folders_were_exchanged_is_looked_for(
-    watcher: Watcher, watched: Path
-) -> None:
+def test_what_changed_while_folders_were_exchanged_is_looked_for(watcher, watched):
     watched.rename(watched.with_name("gone"))
     assert watcher.wait(WITHIN)
     watcher.watch([watched])

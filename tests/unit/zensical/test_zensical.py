@@ -1,10 +1,10 @@
 """What Zensical is given: the user's configuration and pages, with ours."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from builders import cases
 
 from gridatlas.hosts.mkdocs.options import GridAtlasConfig
 from gridatlas.hosts.sites import HostError, find_project
@@ -20,7 +20,7 @@ CONFIG = Path("mkdocs.yml")
 # --- options and projects -------------------------------------------------------------------------
 
 
-def test_options_are_those_of_the_plugin() -> None:
+def test_options_are_those_of_the_plugin():
     plugin = GridAtlasConfig()
     plugin.validate()
     ours = Options()
@@ -30,20 +30,8 @@ def test_options_are_those_of_the_plugin() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"dta": "x"}, 'no option "dta"\n  expected: one of data, into, templates'),
-        ({"dta": "x"}, "fix:      write data in its place"),
-        ({"strict": "yes"}, "strict is 'yes'\n  expected: true or false"),
-        ({"data": 3}, "data is 3\n  expected: a text"),
-        ({"into": "../x"}, 'into is "../x"'),
-        ({"limits": 3}, "limits is 3\n  expected: names with numbers"),
-        ({"limits": {"level": 3}}, 'limits: no limit "level"; did you mean levels?'),
-        (["data"], "no options\n  expected: keys such as data"),
-    ],
-)
-def test_a_wrong_option_is_named(given: Any, message: str) -> None:
+@pytest.mark.parametrize(("given", "message"), cases(__file__, "wrong options"))
+def test_a_wrong_option_is_named(given, message):
     with pytest.raises(HostError) as raised:
         options_of(given, CONFIG)
     assert str(raised.value).startswith("mkdocs.yml, the plugin gridatlas: ")
@@ -61,16 +49,14 @@ def test_a_wrong_option_is_named(given: Any, message: str) -> None:
         (["mkdocs.yml"], "properdocs", ("mkdocs.yml", "properdocs")),
     ],
 )
-def test_a_project_has_the_host_of_its_configuration(
-    tmp_path: Path, files: list[str], host: str | None, found: tuple[str, str]
-) -> None:
+def test_a_project_has_the_host_of_its_configuration(tmp_path, files, host, found):
     for name in files:
         (tmp_path / name).touch()
     project = find_project(None, host, tmp_path)
     assert (project.config.name, project.host) == found
 
 
-def test_without_a_site_it_says_where_one_begins(tmp_path: Path) -> None:
+def test_without_a_site_it_says_where_one_begins(tmp_path):
     (tmp_path / "zensical.toml").touch()
     with pytest.raises(HostError, match=r"no site in .*\n  expected: one of mkdocs.yml"):
         find_project(None, "mkdocs", tmp_path)
@@ -81,9 +67,7 @@ def test_without_a_site_it_says_where_one_begins(tmp_path: Path) -> None:
 # --- the configuration ----------------------------------------------------------------------------
 
 
-def test_a_configuration_keeps_what_is_not_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_configuration_keeps_what_is_not_ours(tmp_path, monkeypatch):
     (tmp_path / "base.yml").write_text("site_name: Base\nextra_css: [a.css]\nextra: {a: 1, b: 2}\n")
     (tmp_path / "mkdocs.yml").write_text(
         "INHERIT: base.yml\nsite_name: !ENV [NAME, Mine]\nextra_css: [b.css]\nextra: {b: 3}\n"
@@ -102,7 +86,7 @@ def test_a_configuration_keeps_what_is_not_ours(
     assert yaml.compose(text) is not None
 
 
-def test_toml_is_read_as_the_same(tmp_path: Path) -> None:
+def test_toml_is_read_as_the_same(tmp_path):
     file = tmp_path / "zensical.toml"
     file.write_text('[project]\nsite_name = "Mine"\n[project.plugins.gridatlas]\ndata = "d"\n')
     node = configuration.read(file)
@@ -121,9 +105,7 @@ def test_toml_is_read_as_the_same(tmp_path: Path) -> None:
         ("zensical.toml", "a = \n", "zensical.toml: Invalid value (at line 1"),
     ],
 )
-def test_a_configuration_that_cant_be_read_is_told_with_its_place(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_a_configuration_that_cant_be_read_is_told_with_its_place(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(HostError) as raised:
         configuration.read(tmp_path / name)
@@ -133,7 +115,7 @@ def test_a_configuration_that_cant_be_read_is_told_with_its_place(
 # --- the navigation -------------------------------------------------------------------------------
 
 
-def plan(path: str, trail: tuple[str, ...], title: str, is_index: bool = True) -> PagePlan:
+def plan(path, trail, title, is_index=True):
     return PagePlan(path, "t", trail, title, "", "", {}, is_index=is_index)
 
 
@@ -144,52 +126,23 @@ PLANS = [
     plan("s/a/m/x/index.md", ("Studies", "A & B", "Model"), "X", is_index=False),
 ]
 MODEL = {"Model": [{"Model": "s/a/m/index.md"}, {"X": "s/a/m/x/index.md"}]}
-STUDY = {"A &amp; B": [{"A &amp; B": "s/a/index.md"}, MODEL]}
 
 
-@pytest.mark.parametrize(
-    ("nav", "expected"),
-    [
-        (["index.md"], ["index.md", {"Studies": [{"Studies": "s/index.md"}, STUDY]}]),
-        # After the page of all studies, in the section where the user has it.
-        (
-            [{"R": ["index.md", {"All": "s/index.md"}]}, "z.md"],
-            [{"R": ["index.md", {"All": "s/index.md"}, STUDY]}, "z.md"],
-        ),
-        # What the user has placed isn't there twice.
-        (
-            ["s/index.md", {"M": [{"Mine": "s/a/m/index.md"}]}],
-            [
-                "s/index.md",
-                {"M": [{"Mine": "s/a/m/index.md"}]},
-                {
-                    "Studies": [
-                        {
-                            "A &amp; B": [
-                                {"A &amp; B": "s/a/index.md"},
-                                {"Model": [{"X": "s/a/m/x/index.md"}]},
-                            ]
-                        }
-                    ]
-                },
-            ],
-        ),
-    ],
-)
-def test_our_pages_have_their_places_in_the_navigation(nav: Any, expected: Any) -> None:
+@pytest.mark.parametrize(("nav", "expected"), cases(__file__, "navigation"))
+def test_our_pages_have_their_places_in_the_navigation(nav, expected):
     before = repr(nav)
     assert nav_with_pages(nav, PLANS, "s") == expected
     assert repr(nav) == before
 
 
-def test_a_site_without_nav_has_a_section_per_folder() -> None:
+def test_a_site_without_nav_has_a_section_per_folder():
     pages = ["b.md", "a/z.md", "a/index.md", "index.md", "a/my-part/x.md"]
     assert nav_of_files(pages) == [
         "index.md", "b.md", {"A": ["a/index.md", "a/z.md", {"My part": ["a/my-part/x.md"]}]},
     ]  # fmt: skip
 
 
-def test_pages_that_nobody_makes_leave_no_empty_section() -> None:
+def test_pages_that_nobody_makes_leave_no_empty_section():
     nav = ["index.md", {"Notebooks": [{"One": "one.py"}, "two.py"]}, {"Links": ["https://a.b/"]}]
     assert nav_without(nav, {"one.py", "two.py"}) == [
         "index.md", {"Links": ["https://a.b/"]},
@@ -199,7 +152,7 @@ def test_pages_that_nobody_makes_leave_no_empty_section() -> None:
 # --- what is written ------------------------------------------------------------------------------
 
 
-def test_a_mirror_writes_what_changed_and_removes_what_is_gone(tmp_path: Path) -> None:
+def test_a_mirror_writes_what_changed_and_removes_what_is_gone(tmp_path):
     folder = tmp_path / "mirror"
     (folder / "old").mkdir(parents=True)
     (folder / "old/left.md").write_text("of an earlier session")
@@ -216,7 +169,7 @@ def test_a_mirror_writes_what_changed_and_removes_what_is_gone(tmp_path: Path) -
     assert mirror.bring({"same.md": same, "a/b.md/c.md": first}) == ("a/b.md", "a/b.md/c.md")
 
 
-def test_a_mirror_sees_that_a_file_was_edited(tmp_path: Path) -> None:
+def test_a_mirror_sees_that_a_file_was_edited(tmp_path):
     source = tmp_path / "source.md"
     source.write_text("one")
     mirror = Mirror(tmp_path / "mirror")
@@ -227,7 +180,7 @@ def test_a_mirror_sees_that_a_file_was_edited(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_the_users_template_is_extended(tmp_path: Path, own: bool) -> None:
+def test_the_users_template_is_extended(tmp_path, own):
     (tmp_path / "partials").mkdir()
     (tmp_path / "partials/footer.html").write_text("footer")
     if own:
