@@ -16,7 +16,7 @@ _INDEX = re.compile(
 )
 _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
 _RUN = re.compile(r"(run|trial|experiment)_?(id|name)?", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+")
+_NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+|[IVX]+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
 _SENTENCE = 60
 """Letters from which on a text is a sentence."""
@@ -166,6 +166,12 @@ def _is_numbering(column: Column) -> bool:
     return not column.is_fractional and all(map(_NUMBERED.fullmatch, column.distinct))
 
 
+def numbers_units(column: Column) -> bool:
+    """Whether texts number what was measured: `s13`, 4601, or 1 to 20; not 10, 20 and 50."""
+    near = column.as_numbers and column.ends[1] - column.ends[0] < 2 * column.level_count
+    return _is_numbering(column) and (near or not column.look_set)
+
+
 def _rank(column: Column) -> KindOfColumn:
     """A place in an order, or the rank of a matrix: powers of two are that."""
     values = sorted(set(column.values))
@@ -184,14 +190,16 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("cost", "where a run stopped")
     if terms.ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
         return KindOfColumn("cost", "how long answers were")
-    if terms.SUBJECTS & set(parts) and _is_numbering(column):
+    numbered = [part for part in parts if part not in ("id", "no", "nr", "number")]
+    if terms.SUBJECTS & {*numbered[-1:]} and _is_numbering(column):
         return KindOfColumn("repeat", "it numbers people or items")
     if terms.REPEATS & set(parts) and not (terms.METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
     if _is_spread(parts) and column.is_metric_like:
         return KindOfColumn("spread", "the spread of another column")
     if kind_of_count(column.name) and column.is_metric_like:
-        return KindOfColumn("count", "its name")
+        doses = kind_of_count(column.name) == "n" and 0 in column.values and column.look_set
+        return None if doses else KindOfColumn("count", "its name")
     return _by_last_word(column, name, [*map(_without_digits, parts)])
 
 
@@ -218,6 +226,8 @@ def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn |
         if part in ("samples", "tokens", "images", "requests", "queries") and "per" in parts:
             return KindOfColumn("performance", "its name")
         if part in terms.FACTORS and not (part in SHARED_WORDS and column.is_fractional):
+            if part in terms.MEASURED and column.is_fractional and not column.recurs_evenly:
+                return None
             if _is_measured(column) and terms.METRICS & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("factor", "its name")
@@ -267,7 +277,7 @@ def _kind_by_values(column: Column) -> KindOfColumn:
             return KindOfColumn("number", "numbers, and gaps", strong=False)
         most = rows * 3 // 5 if column.look_set else rows // 2
         few = distinct <= max(2, most) and (distinct <= 12 or distinct <= rows // 5)
-        if few and not (column.decimals > 3 and distinct > 6):
+        if few and column.recurs_evenly and not (column.decimals > 3 and distinct > 6):
             return KindOfColumn("plain", "a number with few values", strong=False)
         return KindOfColumn("number", "a number with many distinct values", strong=False)
     texts = [plain(text) for text in column.counts if plain(text)]

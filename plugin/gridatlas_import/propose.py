@@ -381,7 +381,7 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
     column = facts.columns[name]
     if asked.x == name:
         return True
-    several = column.level_count >= SWEEP_FROM if column.as_numbers else bool(repeats)
+    several = bool(repeats) or (column.as_numbers and column.level_count >= SWEEP_FROM)
     if facts.collisions((name, *asked.facets), repeats) or not several:
         return False
     first = facts.columns[next(iter(facts.columns))]

@@ -12,7 +12,7 @@ from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
 from gridatlas_import.columns import Column, column_of, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
-from gridatlas_import.metric import speaks_of, unit_in_name
+from gridatlas_import.metric import measured_in, speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number
 from gridatlas_import.quantities import dimension
 from gridatlas_import.rows import RawTable
@@ -21,6 +21,7 @@ from gridatlas_import.vocabulary import (
     ENTITIES,
     FACTORS,
     METRICS,
+    MODELS,
     MODIFIERS,
     REPEATS,
     SPLITS,
@@ -45,6 +46,8 @@ _SETTING = re.compile(
     rf"(?:(.+?)\s*[=:@]\s*|((?i:{'|'.join(sorted(FACTORS | REPEATS))}))[ _])-?\d[\d.]*\S*"
 )
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
+SUBJECTS_OF_ROWS = ENTITIES | {"task", "tasks", "dataset", "datasets", "benchmark", "benchmarks"}
+"""Words of columns that rows are known by, beside which headings are names, too."""
 MANY_ROWS = 6
 MANY_OF_ONE = 3
 """Headings of one unit from which on they are levels, whatever stands beside them."""
@@ -68,6 +71,7 @@ POINTS = {
     "names of models or methods": 1.0,
     "arrows": 1.0,
     "opposite arrows": -2.5,
+    "nothing says that they are of one kind": -2.5,
     "other results beside them": -1.5,
     "few numbers, each in many rows": -4.0,
     "rows known by dates": -1.0,
@@ -181,8 +185,8 @@ def _guessed(
     why, group = next((pair for pair in groups.items() if pair[1]), ("", []))
     named = [unit_in_name(name)[0].rpartition(".")[2] for name in group]
     if len(group) >= 2 and sum(map(bool, map(STATISTICS.fullmatch, named))) * 2 < len(group):
-        yield from _of_texts(why, group, metric, able, columns, kinds, origins)
-    first, *rest = [name for name in able if kinds[name].kind not in _NO_ROWS] or able
+        yield from _of_texts(why, group, metric, able, columns, kinds, origins, table.titles)
+    first, *rest = [name for name in able if kinds[name].kind not in (*_NO_ROWS, "index")] or able
     rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
     steps = {high - low for low, high in pairwise(rows.values)}
     numbered = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
@@ -202,11 +206,13 @@ def _of_texts(
     columns: Mapping[str, Column],
     kinds: Mapping[str, KindOfColumn],
     origins: Sequence[str],
+    titles: Sequence[str],
 ) -> Iterator[WideForm]:
     """The form of a group of headings that are texts."""
     benchmarks = [name for name in group if BENCHMARKS.match(name)]
     levels = group if why == "one unit" else _of_one_scale(able, group, kinds, benchmarks)
     shared = why == "one metric in all"
+    titled = any(map(measured_in, titles))
     labels = labels_of(columns, kinds, levels, bool(benchmarks) or shared)
     if not labels or len(levels) < 2:
         return
@@ -232,6 +238,9 @@ def _of_texts(
         and bool({"column_1"} & {*labels} or ENTITIES & {*words(labels[0])}),
         "arrows": len(arrows) == 1,
         "opposite arrows": len(arrows) > 1,
+        "nothing says that they are of one kind": not (why or benchmarks or arrows or titled)
+        and not (SUBJECTS_OF_ROWS & {*words(labels[0])} or _are_of_a_kind(levels))
+        and not _are_near([columns[name] for name in levels]),
         "other results beside them": bool(results),
         "few numbers, each in many rows": len(first.texts) > MANY_ROWS
         and all(columns[name].number_count * 2 <= columns[name].filled for name in levels),
@@ -250,6 +259,24 @@ def _of_texts(
         metric if shared else "",
         {name: POINTS[name] * times for name, times in signs.items() if name and times},
     )
+
+
+def _are_of_a_kind(headings: Sequence[str]) -> bool:
+    """Whether headings are names, or have a part in common: `Rural Male`, `Urban Male`, `GPT-4`.
+
+    Words of a language, as in `crime` and `poverty`, are rather what was measured.
+    """
+    parts = [{*re.findall(r"[a-z]+|[A-Z]+[a-z]*", name)} for name in headings]
+    shared = [any(own & other for other in parts if other is not own) for own in parts]
+    proper = r"\d|[a-z][A-Z]|[A-Z]{2}|\S-\S|[+/]"
+    named = [bool(re.search(proper, name) or MODELS.fullmatch(name)) for name in headings]
+    return all(shared) or sum(named) * 2 >= len(named)
+
+
+def _are_near(columns: Sequence[Column]) -> bool:
+    """Whether the numbers of each row lie within a half of the lowest."""
+    rows = ([*map(float, filter(None, row))] for row in zip(*(c.numbers for c in columns)))
+    return all(max(row) <= 1.5 * min(row) for row in rows if row)
 
 
 def setting_of(headings: Sequence[str]) -> str:

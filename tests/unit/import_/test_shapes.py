@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -289,6 +290,24 @@ def test_a_censored_value_is_a_gap_with_its_words(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     assert "m2,logic,,“< 5%” in the source" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("headings", "label", "stacked"),
+    [
+        (("crime", "poverty", "language"), "", False),
+        (("rural male", "rural female", "urban male"), "", True),
+        (("crime", "poverty", "language"), "Model", True),
+        (("xgb", "h2o", "catboost"), "", True),
+    ],
+)
+def test_headings_are_levels_where_something_says_that_they_are_of_one_kind(
+    tmp_path: Path, headings: Sequence[str], label: str, stacked: bool
+) -> None:
+    lines = [",".join((label, *headings))]
+    lines += [f"r{at},{at * 7 + 9}.1,{70 - at * 6}.5,{at * at + 20}.3" for at in range(9)]
+    answer = proposed(tmp_path, "rows.csv", "\n".join(lines))
+    assert (answer.get("columns") == [*headings]) is stacked, answer
 
 
 @pytest.mark.parametrize("option", [("--columns", "Cafe WER,Car WER"), ("--ignore", "Street WER")])
