@@ -21,7 +21,7 @@ from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, collision, propose
-from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
+from gridatlas_import.rows import CannotImport, RawTable, WrongUsage, importable, unknown
 from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, points_text
 from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
 from gridatlas_import.tidy import tidied
@@ -39,6 +39,9 @@ MANY_CELLS = 40
 _LEVELS_OR_QUANTITIES = (
     "its headings may be levels of one factor, or quantities of their own (--long)"
 )
+
+_TELLING = ("metric", "performance", "outcome", "cost")
+"""Kinds of columns whose names say that they are results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +205,11 @@ def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
     """The proposal, or a question where nearly all of its cells would be empty."""
     sparse = proposal.density < MIN_DENSITY and proposal.possible >= MANY_CELLS
     if not asked.complete and _is_guessed(proposal, asked):
-        raise CannotImport(
+        raise WrongUsage(
             f"rows that may be repeats of cells or single observations, by "
             f"{join_names(reversed(proposal.factors))}: no name says what was varied or measured",
             "a setting or a subject per axis, and a result",
             "name them with --x, --y and --metric",
-            usage=True,
         )
     if not sparse or asked.complete:
         if proposal.collisions and not (asked.complete or asked.skip):
@@ -230,7 +232,7 @@ def _is_guessed(proposal: Proposal, asked: ImportOptions) -> bool:
     named = [name for name in proposal.factors if proposal.kinds[name].strong]
     if proposal.repeats != (ROWS,) or asked.repeats or len(named) > 1:
         return False
-    if asked.metric or proposal.kinds[proposal.metric].strong:
+    if asked.metric or (named and proposal.kinds[proposal.metric].kind in _TELLING):
         return False
     numbers = [
         name

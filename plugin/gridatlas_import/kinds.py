@@ -18,6 +18,8 @@ _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)"
 _RUN = re.compile(r"(run|trial|experiment)_?(id|name)?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+|[IVX]+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
+AXES = frozenset(("x", "y"))
+"""Names of columns that are axes where both are there."""
 _SENTENCE = 60
 """Letters from which on a text is a sentence."""
 
@@ -38,6 +40,10 @@ class KindOfColumn:
 def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
     """The kind of each column."""
     found = {name: kind_of(column) for name, column in columns.items()}
+    if columns.keys() >= AXES:
+        found |= dict.fromkeys(AXES, KindOfColumn("factor", "its name"))
+    elif "y" in columns and columns["y"].is_metric_like:
+        found["y"] = KindOfColumn("generic", "its name")
     results = {plain_name(name) for name in found if found[name].kind == "generic"}
     errors = {f"{name}_{word}" for name in results for word in ("error", "err")}
     for name in found:
@@ -271,12 +277,12 @@ def _kind_by_values(column: Column) -> KindOfColumn:
     rows, distinct = len(column.texts), column.level_count
     blanks = rows - column.filled
     if column.is_metric_like:
-        if column.name in ("x", "y"):
-            return KindOfColumn("factor", "its name")
         if blanks or any(map(is_absent, column.odd)):
             return KindOfColumn("number", "numbers, and gaps", strong=False)
         most = rows * 3 // 5 if column.look_set else rows // 2
-        few = distinct <= max(2, most) and (distinct <= 12 or distinct <= rows // 5)
+        few = distinct <= max(2, most) and (
+            distinct <= 12 or distinct <= rows // 5 or column.recurs_evenly
+        )
         if few and column.recurs_evenly and not (column.decimals > 3 and distinct > 6):
             return KindOfColumn("plain", "a number with few values", strong=False)
         return KindOfColumn("number", "a number with many distinct values", strong=False)

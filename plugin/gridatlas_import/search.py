@@ -232,6 +232,7 @@ def _with_units(facts: Facts, able: list[str]) -> tuple[Facts, list[str]]:
             other
             for other in able
             if facts.columns[other].level_count * 2 <= column.level_count
+            and not ENTITIES & {*words(other)}
             and facts.follows(other, (name,))
         ]
         if groups and facts.distinct(groups) < column.level_count <= facts.rows / 2:

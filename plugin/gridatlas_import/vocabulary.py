@@ -88,7 +88,7 @@ FACTORS = words_of("""
     severity corruption lernrate batchgrosse modell datensatz compression sparsity pruning topk
     rounds difficulty domain category region country group treatment corrupted perturbation""")
 """Words of what is varied; in a name of several words the last that matters decides."""
-MEASURED = words_of("weight length len width height depth temp temperature degree noise")
+MEASURED = words_of("size weight length len width height depth temp temperature degree noise")
 """Of these, words of what is measured elsewhere, too: then its levels don't come back evenly."""
 ENTITIES = words_of("""
     model models method methods system algorithm approach framework name variant modell""")

@@ -215,6 +215,11 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("task_names.md", "| Task Name | Kim | Lee | Max |\n|-|-|-|-|\n" + "".join(
             f"| t{at} | {40 + at}.5 | {30 + at}.5 | {50 + at}.5 |\n" for at in range(4)),
          {"roles": {"Task Name": "block", "columns": "choice"}}),
+        ("cards.md", "| Model | Mode | Size | 3090Ti | 4090 |\n|-|-|-|-|-|\n" + "".join(
+            f"| {model} | {mode} | {size}B | {at}31 t/s | {at}57 t/s |\n"
+            for at, (model, mode, size) in enumerate(
+                [("a", "q", 7), ("a", "q", 13), ("b", "r", 7), ("c", "r", 3), ("a", "r", 7)], 1)),
+         {"roles": {"Model + Mode + Size": "block", "columns": "choice"}}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
