@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ from gridatlas.model.inert import AS_JSON
 
 if TYPE_CHECKING:
     from gridatlas_import.options import ImportOptions
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
@@ -63,7 +65,9 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
-def _option(names: str, what: str, metavar: str | None = None, **given: Any) -> Any:
+def _option(
+    names: str, what: str, metavar: str | None = None, **given: Any
+) -> Callable[[_Command], _Command]:
     return click.option(*names.split(), help=what, metavar=metavar, **given)
 
 

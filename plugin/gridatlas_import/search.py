@@ -258,11 +258,9 @@ def _able(facts: Facts, name: str) -> bool:
         return False
     if kind.kind == "factor" and kind.strong:
         return not (_drawn(column) and column.level_count > facts.rows / 2 > _FEW / 2)
-    if name not in facts.origins and kind.kind not in ("factor", "plain", "weak", "count"):
-        if not (kind.kind == "cost" and {*words(name)} & (SIZES | TIMES)):
-            return kind.kind == "repeat" and bool({"run", "block"} & {*words(name)})
-        if column.are_sizes == column.as_numbers and column.is_fractional and _drawn(column):
-            return False
+    set_cost = kind.kind == "cost" and {*words(name)} & (SIZES | TIMES)
+    if not (set_cost or name in facts.origins or kind.kind in ("factor", "plain", "weak", "count")):
+        return kind.kind == "repeat" and bool({"run", "block"} & {*words(name)})
     few = kind.kind == "plain" and (column.look_set or not column.as_numbers)
     most = (_UNIQUE if few and name not in facts.origins else 0.5) * facts.rows
     return column.level_count <= most or (facts.rows <= _FEW and name not in facts.origins)
