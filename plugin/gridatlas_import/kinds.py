@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gridatlas.model.directions import words
 from gridatlas_import import vocabulary as terms
-from gridatlas_import.columns import Column, joint_levels, kind_of_count, plain_name
+from gridatlas_import.columns import FEW_LEVELS, Column, joint_levels, kind_of_count, plain_name
 from gridatlas_import.numerals import is_absent, plain
 
 _INDEX = re.compile(
@@ -147,7 +147,11 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and name == "id" and _recurs(column) and _is_numbering(column):
             return KindOfColumn("repeat", "it numbers what was measured several times")
-        if rule.kind == "text" and name in terms.FACTORS and not _has_objects(column):
+        few = name in ("response", "answer") and column.level_count <= FEW_LEVELS
+        planned = name in terms.FACTORS or (
+            few and len({*column.counts.values()}) == 1
+        )  # of a survey
+        if rule.kind == "text" and planned and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)
     if name == "rank" or name.endswith("_rank"):

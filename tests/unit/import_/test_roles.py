@@ -125,6 +125,19 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
         crossed({"strata": range(1, 41), "treated": (0, 1)}, "share"),
         {"x": "strata", "y": "treated", "metric": "share"},
     ),
+    "answers of which a table has all": (
+        crossed({"residence": ("a", "b", "c"), "response": ("yes", "no"), "sex": ("m", "f")},
+                "Freq"),
+        {"x": "residence", "y": "response", "facets": ["sex"], "metric": "Freq"},
+    ),
+    "times that were set, beside marks with gaps": (
+        "time,treatment,subject,rep,potato\n" + "".join(
+            f"{time},{treatment},{subject},{rep},{(time * 7 + subject * 3 + rep) % 23 / 10 or ''}\n"
+            for time in range(1, 11) for treatment in (1, 2, 3) for subject in (3, 10, 15, 19)
+            for rep in (1, 2)
+        ),
+        {"x": "time", "y": "treatment", "metric": "potato", "repeats": ["subject", "rep"]},
+    ),
     "years are x, whatever stands before them": (
         crossed({"firm": range(1, 7), "year": range(1935, 1947)}, "output"),
         {"x": "year", "y": "firm"},
