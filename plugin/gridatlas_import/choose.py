@@ -190,15 +190,17 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
 
 
 def _best_first(table: RawTable, form: WideForm) -> Iterator[str]:
-    """What the order of rows by their average says: leaderboards begin with the best."""
+    """What the order of rows by their average says: leaderboards begin with the best.
+
+    Where values rise, the best may as well stand last: a paper's own model below all others.
+    """
     for name, _ in form.left_out:
         column = column_of(table, name)
         if not AVERAGES & {*words(name)} or not column.is_metric_like or "rank" in words(name):
             continue
         values = [Decimal(number) for number in column.numbers if number is not None]
-        falls = [first >= second for first, second in pairwise(values)]
-        if len(values) >= SORTED_FROM and len({*falls}) == 1:
-            yield f"{'highest scores' if falls[0] else 'lowest errors'} first, by {name}"
+        if len(values) >= SORTED_FROM and all(a >= b for a, b in pairwise(values)):
+            yield f"highest scores first, by {name}"
 
 
 def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:

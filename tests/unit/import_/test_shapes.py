@@ -158,6 +158,11 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("sorted.csv", "model,Reading,Sums,Rhymes,Average\n"
          + "".join(f"m{at},{61 - at}.5,{52 - at}.5,{41 - at}.5,{51 - at}.5\n" for at in range(5)),
          {"y": "model", "better": "higher"}),
+        ("rising.csv", "model,Reading,Sums,Rhymes,Average\n"
+         + "".join(f"m{at},{41 + at}.5,{42 + at}.5,{31 + at}.5,{38 + at}.5\n" for at in range(5)),
+         {"y": "model", "better": None}),
+        ("lengths.csv", "Model,seq_len 2048,seq_len 8192\na,6.2,7.4\nb,17.9,20.9\nc,9.1,12.2\n",
+         {"y": "Model", "columns": ["seq_len 2048", "seq_len 8192"]}),
         ("kernels.md", "| Kernel | 512 | 4096 |\n|-|-|-|\n" + "".join(
             f"| k{n} | {n * 2.5} GFLOPS | {n / 100} TFLOPS |\n" for n in (128, 512, 900)),
          {"x": "columns", "y": "Kernel", "unit": "GFLOPS", "better": "higher"}),
