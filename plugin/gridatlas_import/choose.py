@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 
@@ -30,8 +30,8 @@ from gridatlas_import.unpivot import VALUE, long, named_form
 LONGEST_TITLE = 100
 """Letters up to which what stands above a table may name its values; beyond, it is prose."""
 MAX_CANDIDATES = 6
-SORTED_FROM = 4
-"""Rows from which on their order is none by chance."""
+SORTED_FROM, RISING_FROM = 4, 20
+"""Rows from which on their order is none by chance, and from which on lower ones lead."""
 MIN_DENSITY = 0.2
 """Share of filled cells below which a person is asked."""
 MANY_CELLS = 40
@@ -192,15 +192,17 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
 def _best_first(table: RawTable, form: WideForm) -> Iterator[str]:
     """What the order of rows by their average says: leaderboards begin with the best.
 
-    Where values rise, the best may as well stand last: a paper's own model below all others.
+    Where few values rise, the best may as well stand last: a paper's own model below all others.
     """
     for name, _ in form.left_out:
         column = column_of(table, name)
         if not AVERAGES & {*words(name)} or not column.is_metric_like or "rank" in words(name):
             continue
         values = [Decimal(number) for number in column.numbers if number is not None]
-        if len(values) >= SORTED_FROM and all(a >= b for a, b in pairwise(values)):
+        if len(values) >= SORTED_FROM and values == sorted(values, reverse=True):
             yield f"highest scores first, by {name}"
+        elif len(values) >= RISING_FROM and values == sorted(values):
+            yield f"lowest errors first, by {name}"
 
 
 def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:

@@ -161,6 +161,9 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("rising.csv", "model,Reading,Sums,Rhymes,Average\n"
          + "".join(f"m{at},{41 + at}.5,{42 + at}.5,{31 + at}.5,{38 + at}.5\n" for at in range(5)),
          {"y": "model", "better": None}),
+        ("leaders.csv", "model,Reading,Sums,Rhymes,Average\n"
+         + "".join(f"m{at},{11 + at}.5,{12 + at}.5,{21 + at}.5,{15 + at}.5\n" for at in range(24)),
+         {"y": "model", "better": "lower"}),
         ("lengths.csv", "Model,seq_len 2048,seq_len 8192\na,6.2,7.4\nb,17.9,20.9\nc,9.1,12.2\n",
          {"y": "Model", "columns": ["seq_len 2048", "seq_len 8192"]}),
         ("kernels.md", "| Kernel | 512 | 4096 |\n|-|-|-|\n" + "".join(
