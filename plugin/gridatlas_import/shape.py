@@ -32,7 +32,7 @@ _NUMBER_HEADING = re.compile(
 )
 """Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
 _NAMED = "|".join(sorted(terms.FACTORS | terms.REPEATS))
-_SETTING = re.compile(rf"(?:(.+?)\s*[=:@]\s*|((?i:(?:[a-z]+_)?(?:{_NAMED})))[ _])-?\d[\d.]*\S*")
+_SETTING = re.compile(rf"(?:(.+?)\s*[=:@]\s*|((?i:{_NAMED}))[ _])-?\d[\d.]*\S*")
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
 SUBJECTS_OF_ROWS = terms.ENTITIES | {
     "task",

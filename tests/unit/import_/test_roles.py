@@ -80,12 +80,6 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
         )]),
         {"x": "Time", "y": "Evit", "facets": ["Cu"], "repeats": ["Pig"]},
     ),
-    "runs named by a letter of their group": (
-        crossed({"dose": (6.25, 12.5, 25), "run": [f"{group}{at}" for group in "CM"
-                                                   for at in range(1, 6)]},
-                "change", "drug=@").replace("drug", "kind"),
-        {"x": "dose", "y": "run", "metric": "change"},
-    ),
     "settings that have numbers are no groups": (
         "".join(["lr,bs,config,task,acc\n", *(
             f"{lr},{bs},{at * 2 + b},{task},{value(at * 9 + b * 3 + t)}\n"
@@ -137,10 +131,6 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             for rep in (1, 2)
         ),
         {"x": "time", "y": "treatment", "metric": "potato", "repeats": ["subject", "rep"]},
-    ),
-    "years are x, whatever stands before them": (
-        crossed({"firm": range(1, 7), "year": range(1935, 1947)}, "output"),
-        {"x": "year", "y": "firm"},
     ),
     "a training log: steps are an axis where they are crossed": (
         crossed({"model": MODELS, "step": range(0, 500, 100)}, "train_loss", "val_loss"),
@@ -443,7 +433,7 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
             f"{(at % 7 + at % 11) / 10 + 1},{(at % 5 + at % 13) / 10},{'abc'[at % 3]}\n"
             for at in range(60)), "only one factor varies, Species"),
     "costs of people with few qualities": (
-        "quality,ski,costs\n" + "".join(
+        "quality,ski,cost\n" + "".join(
             f"{at * at % 5},{'ny'[at * 3 % 7 > 2]},{value(at)}\n" for at in range(50)),
         "no name says what was varied or measured"),
     "a row per model": (

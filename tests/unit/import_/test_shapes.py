@@ -164,8 +164,10 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("leaders.csv", "model,Reading,Sums,Rhymes,Average\n"
          + "".join(f"m{at},{11 + at}.5,{12 + at}.5,{21 + at}.5,{15 + at}.5\n" for at in range(24)),
          {"y": "model", "better": "lower"}),
-        ("lengths.csv", "Model,seq_len 2048,seq_len 8192\na,6.2,7.4\nb,17.9,20.9\nc,9.1,12.2\n",
-         {"y": "Model", "columns": ["seq_len 2048", "seq_len 8192"]}),
+        ("panel.csv", "firm,year,output\n" + "".join(
+            f"{firm},{year},{firm * 7 + year % 13}.{year % 7}\n"
+            for firm in range(1, 7) for year in range(1935, 1940)),
+         {"x": "year", "y": "firm"}),
         ("kernels.md", "| Kernel | 512 | 4096 |\n|-|-|-|\n" + "".join(
             f"| k{n} | {n * 2.5} GFLOPS | {n / 100} TFLOPS |\n" for n in (128, 512, 900)),
          {"x": "columns", "y": "Kernel", "unit": "GFLOPS", "better": "higher"}),
