@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ROWS, ImportOptions
 from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, collision, propose
-from gridatlas_import.rows import CannotImport, RawTable, importable, unknown
+from gridatlas_import.rows import CannotImport, RawTable, WrongUsage, importable, unknown
 from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, points_text
 from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
 from gridatlas_import.tidy import tidied
@@ -30,8 +30,8 @@ from gridatlas_import.unpivot import VALUE, long, named_form
 LONGEST_TITLE = 100
 """Letters up to which what stands above a table may name its values; beyond, it is prose."""
 MAX_CANDIDATES = 6
-SORTED_FROM = 4
-"""Rows from which on their order is none by chance."""
+SORTED_FROM, RISING_FROM = 4, 20
+"""Rows from which on their order is none by chance, and from which on lower ones lead."""
 MIN_DENSITY = 0.2
 """Share of filled cells below which a person is asked."""
 MANY_CELLS = 40
@@ -39,6 +39,9 @@ MANY_CELLS = 40
 _LEVELS_OR_QUANTITIES = (
     "its headings may be levels of one factor, or quantities of their own (--long)"
 )
+
+_TELLING = ("metric", "performance", "outcome", "cost")
+"""Kinds of columns whose names say that they are results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,27 +190,30 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
 
 
 def _best_first(table: RawTable, form: WideForm) -> Iterator[str]:
-    """What the order of rows by their average says: leaderboards begin with the best."""
+    """What the order of rows by their average says: leaderboards begin with the best.
+
+    Where few values rise, the best may as well stand last: a paper's own model below all others.
+    """
     for name, _ in form.left_out:
         column = column_of(table, name)
         if not AVERAGES & {*words(name)} or not column.is_metric_like or "rank" in words(name):
             continue
         values = [Decimal(number) for number in column.numbers if number is not None]
-        falls = [first >= second for first, second in pairwise(values)]
-        if len(values) >= SORTED_FROM and len({*falls}) == 1:
-            yield f"{'highest scores' if falls[0] else 'lowest errors'} first, by {name}"
+        if len(values) >= SORTED_FROM and values == sorted(values, reverse=True):
+            yield f"highest scores first, by {name}"
+        elif len(values) >= RISING_FROM and values == sorted(values):
+            yield f"lowest errors first, by {name}"
 
 
 def _weighed(proposal: Proposal, wide: bool, asked: ImportOptions) -> Choice:
     """The proposal, or a question where nearly all of its cells would be empty."""
     sparse = proposal.density < MIN_DENSITY and proposal.possible >= MANY_CELLS
     if not asked.complete and _is_guessed(proposal, asked):
-        raise CannotImport(
+        raise WrongUsage(
             f"rows that may be repeats of cells or single observations, by "
             f"{join_names(reversed(proposal.factors))}: no name says what was varied or measured",
             "a setting or a subject per axis, and a result",
             "name them with --x, --y and --metric",
-            usage=True,
         )
     if not sparse or asked.complete:
         if proposal.collisions and not (asked.complete or asked.skip):
@@ -230,7 +236,7 @@ def _is_guessed(proposal: Proposal, asked: ImportOptions) -> bool:
     named = [name for name in proposal.factors if proposal.kinds[name].strong]
     if proposal.repeats != (ROWS,) or asked.repeats or len(named) > 1:
         return False
-    if asked.metric or proposal.kinds[proposal.metric].strong:
+    if asked.metric or (named and proposal.kinds[proposal.metric].kind in _TELLING):
         return False
     numbers = [
         name

@@ -50,6 +50,8 @@ def choose_metric(
         elif kind == "number" and columns[name].number_count * 3 < columns[name].filled:
             # A time is rather a result than numbers that repeat.
             rank = rank if kinds[name].strong else len(RESULTS)
+        elif kind == "cost" and columns[name].level_count * 10 <= columns[name].filled:
+            rank = len(RESULTS) + 1  # times that were set
         return (
             not _as_full_as_any(columns, results, name, Decimal("0.25")),
             plain_name(last_part(name)) not in named,  # as the file itself says

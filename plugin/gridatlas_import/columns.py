@@ -36,6 +36,9 @@ _LEVEL = re.compile(r"(?!-0$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
 MOST_UNKNOWN = Decimal("0.2")
 """Share of texts up to which a column is one of numbers, and they are gaps with a reason."""
 
+FEW_LEVELS = 6
+"""Levels up to which it says nothing how often each is there."""
+
 
 def plain_name(name: str) -> str:
     """A name in lower case with underscores, without a unit in brackets."""
@@ -142,6 +145,13 @@ class Column:
         return self.as_numbers and all(
             len(value.normalize().as_tuple().digits) <= 2 for value in self.values
         )
+
+    @cached_property
+    def recurs_evenly(self) -> bool:
+        """Whether most levels stand in equally many rows, as of what was set; few always do."""
+        times = [*Counter(self.levels).values()]
+        usual, levels = Counter(times).most_common(1)[0]
+        return len(times) <= FEW_LEVELS or (usual > 1 and levels * 2 >= len(times))
 
     @cached_property
     def outcome_of(self) -> Mapping[str, str] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ from gridatlas.model.inert import AS_JSON
 
 if TYPE_CHECKING:
     from gridatlas_import.options import ImportOptions
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _number(_: click.Context, __: click.Parameter, value: Any) -> Any:
@@ -63,131 +65,104 @@ def _link(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
+def _option(
+    names: str, what: str, metavar: str | None = None, **given: Any
+) -> Callable[[_Command], _Command]:
+    return click.option(*names.split(), help=what, metavar=metavar, **given)
+
+
 @click.command("import")
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @data_option
-@click.option(
-    "--study", metavar="ID", callback=_id, help="Folder name of the study. Default: from the file."
-)
-@click.option("--title", metavar="TEXT", help="Title of the study.")
-@click.option("--url", metavar="URL", default="", help="Address of the source.")
-@click.option(
+@_option("--study", "Folder name of the study. Default: from the file.", "ID", callback=_id)
+@_option("--title", "Title of the study.", "TEXT")
+@_option("--url", "Address of the source.", "URL", default="")
+@_option(
     "--link",
-    metavar="URL",
+    "Address of each cell's log: 'https://example.org/logs/{file}'. {file} is its path in "
+    "the imported folder.",
+    "URL",
     default="",
     callback=_link,
-    help="Address of each cell's log: 'https://example.org/logs/{file}'. {file} is its path in the "
-    "imported folder.",
 )
-@click.option("--x", metavar="COLUMN", help="Horizontal axis.")
-@click.option("--y", metavar="COLUMN", help="Vertical axis; '' for none.")
-@click.option(
-    "--metric",
-    "metrics",
-    metavar="COLUMN",
+@_option("--x", "Horizontal axis.", "COLUMN")
+@_option("--y", "Vertical axis; '' for none.", "COLUMN")
+@_option(
+    "--metric metrics",
+    "Values; of a wide table, their name. Repeat the option for linked studies, one per metric.",
+    "COLUMN",
     multiple=True,
-    help="Values; of a wide table, their name. Repeat the option for linked studies, one per "
-    "metric.",
 )
-@click.option(
-    "--facet",
-    "facets",
-    metavar="COLUMN",
-    multiple=True,
-    help="Another varied quantity. Repeatable.",
-)
-@click.option(
+@_option("--facet facets", "Another varied quantity. Repeatable.", "COLUMN", multiple=True)
+@_option(
     "--repeats",
-    metavar="COLUMN|rows",
+    "Column that numbers the repeats of a cell, such as seed; or rows, for none.",
+    "COLUMN|rows",
     multiple=True,
-    help="Column that numbers the repeats of a cell, such as seed; or rows, for none.",
 )
-@click.option(
-    "--only",
-    "keep",
-    metavar="COLUMN=LEVEL",
+@_option(
+    "--only keep",
+    "Import only rows with this level, and report the others.",
+    "COLUMN=LEVEL",
     multiple=True,
     callback=_level,
-    help="Import only rows with this level, and report the others.",
 )
-@click.option("--ignore", metavar="COLUMN", multiple=True, help="Ignore this column.")
-@click.option(
+@_option("--ignore", "Ignore this column.", "COLUMN", multiple=True)
+@_option(
     "--columns",
-    metavar="COLUMN,...",
+    "The headings that are levels, in a wide table such as a leaderboard.",
+    "COLUMN,...",
     default="",
-    help="The headings that are levels, in a wide table such as a leaderboard.",
 )
-@click.option("--n", metavar="COLUMN", help="Trials behind a value; '' for none.")
-@click.option("--successes", metavar="COLUMN", help="Trials that succeeded; '' for none.")
-@click.option("--stderr", metavar="COLUMN", help="Standard errors; '' for none.")
-@click.option("--spread", metavar="COLUMN", help="Spread of the values (after ±); '' for none.")
-@click.option(
+@_option("--n", "Trials behind a value; '' for none.", "COLUMN")
+@_option("--successes", "Trials that succeeded; '' for none.", "COLUMN")
+@_option("--stderr", "Standard errors; '' for none.", "COLUMN")
+@_option("--spread", "Spread of the values (after ±); '' for none.", "COLUMN")
+@_option(
     "--spread-kind",
+    "Kind of the spread: standard deviation, standard error, or half of a 95 % interval.",
     type=click.Choice(["sd", "se", "ci95"]),
-    help="Kind of the spread: standard deviation, standard error, or half of a 95 % interval.",
 )
-@click.option("--spread-n", type=click.IntRange(2), help="Repeats behind each value.")
-@click.option("--unit", metavar="TEXT", help="Unit of the values, such as % or ms; '' for none.")
-@click.option(
-    "--range",
-    nargs=2,
-    metavar="LOW HIGH",
-    callback=_number,
-    help="Lowest and highest possible value.",
-)
-@click.option("--better", type=click.Choice(["higher", "lower"]), help="Which values are better.")
-@click.option("--decimals", type=click.IntRange(0, 12), help="Decimals in pictures.")
-@click.option(
-    "--label",
-    "labels",
-    metavar="COLUMN=TEXT",
+@_option("--spread-n", "Repeats behind each value.", type=click.IntRange(2))
+@_option("--unit", "Unit of the values, such as % or ms; '' for none.", "TEXT")
+@_option("--range", "Lowest and highest possible value.", "LOW HIGH", nargs=2, callback=_number)
+@_option("--better", "Which values are better.", type=click.Choice(["higher", "lower"]))
+@_option("--decimals", "Decimals in pictures.", type=click.IntRange(0, 12))
+@_option(
+    "--label labels",
+    "What pages call a factor or the metric.",
+    "COLUMN=TEXT",
     multiple=True,
     callback=_level,
-    help="What pages call a factor or the metric.",
 )
-@click.option(
-    "--wide/--long",
-    "wide",
-    default=None,
-    help="Each column is a level of x, or each row a cell.",
-)
-@click.option(
-    "--decimal-mark",
-    "mark",
+@_option("--wide/--long wide", "Each column is a level of x, or each row a cell.", default=None)
+@_option(
+    "--decimal-mark mark",
+    "For numbers that can be read in two ways.",
     type=click.Choice(["point", "comma"]),
-    help="For numbers that can be read in two ways.",
 )
-@click.option("--encoding", metavar="NAME", help="Encoding of the text, such as cp1252.")
-@click.option(
-    "--table",
-    type=click.IntRange(1),
-    help="Number of the table in a Markdown page or workbook, from 1.",
+@_option("--encoding", "Encoding of the text, such as cp1252.", "NAME")
+@_option(
+    "--table", "Number of the table in a Markdown page or workbook, from 1.", type=click.IntRange(1)
 )
-@click.option(
-    "--path",
-    "pattern",
-    metavar="PATTERN",
-    help="Take columns from file paths: '{model}/{seed}.json'. Every file must match. {model} "
+@_option(
+    "--path pattern",
+    "Take columns from file paths: '{model}/{seed}.json'. Every file must match. {model} "
     "replaces the model in results of harnesses.",
+    "PATTERN",
 )
-@click.option("--fill", metavar="TEXT", help="Level for rows without one.")
-@click.option("--skip", is_flag=True, help="Leave out wrong rows, and report them.")
-@click.option(
-    "--replace", is_flag=True, help="Replace an existing study, if its folder has no other files."
-)
-@click.option(
-    "--why", is_flag=True, help="Show the points for the proposal, and for the next best."
-)
-@click.option("--dry-run", "dry", is_flag=True, help="Only show what the import would write.")
+@_option("--fill", "Level for rows without one.", "TEXT")
+@_option("--skip", "Leave out wrong rows, and report them.", is_flag=True)
+@_option("--replace", "Replace an existing study, if its folder has no other files.", is_flag=True)
+@_option("--why", "Show the points for the proposal, and for the next best.", is_flag=True)
+@_option("--dry-run dry", "Only show what the import would write.", is_flag=True)
 @format_option(["text", "json"], "json shows the proposal for programs, and writes nothing.")
 @limit_option
-@click.option("--yes", "-y", is_flag=True, help="Accept the proposal without asking.")
-@click.option(
-    "--site/--no-site",
-    default=None,
-    help="Start a website as gridatlas new does, or don't offer it.",
+@_option("--yes -y", "Accept the proposal without asking.", is_flag=True)
+@_option(
+    "--site/--no-site", "Start a website as gridatlas new does, or don't offer it.", default=None
 )
 def import_(files: tuple[Path, ...], data: Path, **options: Any) -> None:
     """Create a study from tables or result files.

@@ -18,7 +18,7 @@ from gridatlas_import.json_values import is_rows_by_key, table_of
 from gridatlas_import.options import NOTHING, ImportOptions
 from gridatlas_import.paths import matched, path_columns
 from gridatlas_import.readers import json_files
-from gridatlas_import.rows import CannotImport, RawTable, importable
+from gridatlas_import.rows import CannotImport, RawTable, WrongUsage, importable
 from gridatlas_import.run_folders import RunFolder, lost_runs, run_folders, settings_of
 
 
@@ -45,9 +45,7 @@ def detect(paths: Sequence[Path], given: ImportOptions = NOTHING) -> RawTable:
     if mixed:
         return _of_one_kind(mixed[0], listed, given)
     if len({file.resolve() for file in listed}) < len(listed):
-        raise CannotImport(
-            "a file that is named twice", "each file once", "name it once", usage=True
-        )
+        raise WrongUsage("a file that is named twice", "each file once", "name it once")
     names = names_of(listed)
     files = [replace(asked, path=path, name=name) for path, name in zip(listed, names, strict=True)]
     kinds = [importer_of(file) for file in files]
@@ -95,11 +93,10 @@ def _of_one_kind(folder: Path, files: Sequence[Path], given: ImportOptions) -> R
         [(ending, table)] = tables.items()
         others = (text for end, text in zip(groups, sentences, strict=True) if end != ending)
         return replace(table, notes=(*table.notes, *(f"not read: {text}" for text in others)))
-    raise CannotImport(
+    raise WrongUsage(
         f"{folder}, a folder with files of several kinds: {'; '.join(sentences)}",
         "a folder in which files of one kind have tables of results",
         f"name the files, such as {folder}/*{next(iter(tables or groups))}",
-        usage=True,
     )
 
 
@@ -107,11 +104,10 @@ def _mixed(files: Sequence[File], kinds: Sequence[ModuleType], kind: ModuleType)
     """The refusal of files that are read together, beside one that is read by itself."""
     own = files[kinds.index(kind)].name
     other = next(file.name for file in files if file.ending not in kind.ENDINGS)
-    return CannotImport(
+    return WrongUsage(
         f"{own}, a log, and {other}, which is none",
         f"logs alone: files that end with {join_names(kind.ENDINGS)}",
         "import one after the other",
-        usage=True,
     )
 
 
@@ -128,17 +124,16 @@ def _files(path: Path) -> list[Path]:
         for kind in importers():
             found = _of_kind(found, kind)
         if not found:
-            raise CannotImport(
+            raise WrongUsage(
                 f"{path}, a folder without a file to import",
                 f"files that end with {join_names(sorted(all_endings))}",
                 "name a file, or another folder",
-                usage=True,
             )
         return found
     if not os.path.lexists(path):
         near = nearest(path.name, _names_beside(path))
         fix = f"name {path.with_name(near)}" if near else "correct the name"
-        raise CannotImport(f"{path}: no such file", "a file or folder", fix, usage=True)
+        raise WrongUsage(f"{path}: no such file", "a file or folder", fix)
     return [path]
 
 
@@ -174,11 +169,10 @@ def _named(table: RawTable, parts: Mapping[str, str]) -> RawTable:
     """A table with a column for each part of its file's path that `--path` names."""
     twice = [name for name in parts if name in table.columns]
     if twice:
-        raise CannotImport(
+        raise WrongUsage(
             f"--path with {{{twice[0]}}}, and a column {twice[0]}",
             "names that the table doesn't have",
             f"rename the part, for example to {{{twice[0]}_path}}",
-            usage=True,
         )
     named = {name: [text] * len(table.places) for name, text in parts.items()}
     return replace(table, columns={**named, **table.columns})

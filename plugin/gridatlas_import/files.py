@@ -16,7 +16,7 @@ from typing import Any
 from gridatlas.files.door import open_file, read_file, unpacked
 from gridatlas_import.json_values import parse_json
 from gridatlas_import.options import NOTHING, ImportOptions
-from gridatlas_import.rows import CannotImport, importable
+from gridatlas_import.rows import CannotImport, WrongUsage, importable
 
 GZIP = ".gz"
 _MAGIC = b"\x1f\x8b"
@@ -111,15 +111,14 @@ def _decode(data: bytes, name: str, encoding: str | None) -> tuple[str, str]:
         try:
             return data.decode(encoding), encoding
         except LookupError:
-            raise CannotImport(
+            raise WrongUsage(
                 f"--encoding {encoding}",
                 "the name of an encoding",
                 "name one such as utf-8, utf-16 or cp1252",
-                usage=True,
             ) from None
         except UnicodeError as error:
-            raise CannotImport(
-                f"{name}: {error}", f"text in {encoding}", "name another --encoding", usage=True
+            raise WrongUsage(
+                f"{name}: {error}", f"text in {encoding}", "name another --encoding"
             ) from None
     encoding_note = "with a byte order mark" if data.startswith(b"\xef\xbb\xbf") else ""
     wide = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}.get(data[:2])

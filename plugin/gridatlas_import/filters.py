@@ -8,19 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import filterfalse
 
+from gridatlas_import import numerals
 from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
 from gridatlas_import.metric import last_part
-from gridatlas_import.numerals import (
-    THREE,
-    DecimalMark,
-    decimal_mark,
-    is_absent,
-    looks_like_number,
-    marks_of,
-)
 from gridatlas_import.options import ROWS, ImportOptions
-from gridatlas_import.rows import CannotImport, RawTable, Reported, unknown
+from gridatlas_import.rows import CannotImport, RawTable, Reported, WrongUsage, unknown
 from gridatlas_import.search import JOINED
 from gridatlas_import.vocabulary import GENERIC, METRICS
 
@@ -55,11 +48,10 @@ def wrong_names(table: RawTable, asked: ImportOptions) -> list[CannotImport]:
             wrong.append(unknown(option, name, table.columns, "one of the columns"))
         elif name in used and {option, used[name]} != {"--only"}:
             wrong.append(
-                CannotImport(
+                WrongUsage(
                     f"{name} as {used[name]} and as {option}",
                     "one meaning per column",
                     "leave one of them out",
-                    usage=True,
                 )
             )
         used[name] = option
@@ -78,7 +70,7 @@ def with_joined(table: RawTable, names: Iterable[tuple[str, str]]) -> RawTable:
     return replace(table, columns=columns)
 
 
-def mark_of(table: RawTable) -> DecimalMark:
+def mark_of(table: RawTable) -> numerals.DecimalMark:
     """The decimal mark: of all columns in which everything looks like a number.
 
     Raises:
@@ -87,15 +79,15 @@ def mark_of(table: RawTable) -> DecimalMark:
     marks: dict[str, str] = {}
     for name in table.columns:
         column = column_of(table, name)
-        numbers = {*filter(looks_like_number, column.odd)}
-        if all(map(is_absent, column.odd - numbers)):
+        numbers = {*filter(numerals.looks_like_number, column.odd)}
+        if all(map(numerals.is_absent, column.odd - numbers)):
             pointed = [text for text in column.counts if "." in text and text not in column.odd]
-            first = next(filterfalse(THREE.fullmatch, pointed), "".join(pointed[:1]))
-            found = marks_of(t for t in column.counts if t == first or t in numbers)
+            first = next(filterfalse(numerals.THREE.fullmatch, pointed), "".join(pointed[:1]))
+            found = numerals.marks_of(t for t in column.counts if t == first or t in numbers)
             if "comma_or_thousands" in found and any(map(_HUNDREDS.fullmatch, column.counts)):
                 found.setdefault("point", found["comma_or_thousands"])  # 686 and 1,188
             marks = found | marks
-    return decimal_mark(marks, semicolons=table.semicolons)
+    return numerals.decimal_mark(marks, semicolons=table.semicolons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +106,7 @@ class Filtered:
     metric: str
 
 
-def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filtered:
+def filtered(table: RawTable, asked: ImportOptions, mark: numerals.DecimalMark) -> Filtered:
     """The rows that are taken, what they must have, the others, and the metric's name if any.
 
     Raises:
@@ -146,7 +138,7 @@ def filtered(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Filter
     return Filtered(table, tuple(keep.items()), tuple(left), called)
 
 
-def _naming(table: RawTable, asked: ImportOptions, mark: DecimalMark) -> Column | None:
+def _naming(table: RawTable, asked: ImportOptions, mark: numerals.DecimalMark) -> Column | None:
     """The column whose levels are the names of metrics; None where there is none."""
     given = (asked.x, asked.y, asked.metric, *asked.facets, *asked.ignore)
     for name in table.columns:

@@ -15,6 +15,7 @@ from gridatlas_import.rows import (
     CannotImport,
     RawTable,
     Reported,
+    WrongUsage,
     by_columns,
     in_range,
     unique_names,
@@ -190,11 +191,10 @@ def chosen_table(form: str, tables: Sequence[PrintedTable], file: File) -> RawTa
     if under is not None:
         return _below_headings([_printed(form, table, name) for table in able], *under)
     listed = (f"{tables.index(table) + 1} ({_described(table)})" for table in able)
-    raise CannotImport(
+    raise WrongUsage(
         f"{name} with {len(able)} tables of numbers: {join_names(listed, 12)}",
         "the number of one of them",
         f"add --table {tables.index(able[0]) + 1}, or another number",
-        usage=True,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gridatlas.model.directions import words
 from gridatlas_import import vocabulary as terms
-from gridatlas_import.columns import Column, joint_levels, kind_of_count, plain_name
+from gridatlas_import.columns import FEW_LEVELS, Column, joint_levels, kind_of_count, plain_name
 from gridatlas_import.numerals import is_absent, plain
 
 _INDEX = re.compile(
@@ -16,8 +16,10 @@ _INDEX = re.compile(
 )
 _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
 _RUN = re.compile(r"(run|trial|experiment)_?(id|name)?", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+")
+_NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+|[IVX]+")
 DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
+AXES = frozenset(("x", "y"))
+"""Names of columns that are axes where both are there."""
 _SENTENCE = 60
 """Letters from which on a text is a sentence."""
 
@@ -38,6 +40,10 @@ class KindOfColumn:
 def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
     """The kind of each column."""
     found = {name: kind_of(column) for name, column in columns.items()}
+    if columns.keys() >= AXES:
+        found |= dict.fromkeys(AXES, KindOfColumn("factor", "its name"))
+    elif "y" in columns and columns["y"].is_metric_like:
+        found["y"] = KindOfColumn("generic", "its name")
     results = {plain_name(name) for name in found if found[name].kind == "generic"}
     errors = {f"{name}_{word}" for name in results for word in ("error", "err")}
     for name in found:
@@ -141,7 +147,11 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
             continue
         if rule.kind == "book" and name == "id" and _recurs(column) and _is_numbering(column):
             return KindOfColumn("repeat", "it numbers what was measured several times")
-        if rule.kind == "text" and name in terms.FACTORS and not _has_objects(column):
+        few = name in ("response", "answer") and column.level_count <= FEW_LEVELS
+        planned = name in terms.FACTORS or (
+            few and len({*column.counts.values()}) == 1
+        )  # of a survey
+        if rule.kind == "text" and planned and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)
     if name == "rank" or name.endswith("_rank"):
@@ -166,6 +176,12 @@ def _is_numbering(column: Column) -> bool:
     return not column.is_fractional and all(map(_NUMBERED.fullmatch, column.distinct))
 
 
+def numbers_units(column: Column) -> bool:
+    """Whether texts number what was measured: `s13`, 4601, or 1 to 20; not 10, 20 and 50."""
+    near = column.as_numbers and column.ends[1] - column.ends[0] < 2 * column.level_count
+    return _is_numbering(column) and (near or not column.look_set)
+
+
 def _rank(column: Column) -> KindOfColumn:
     """A place in an order, or the rank of a matrix: powers of two are that."""
     values = sorted(set(column.values))
@@ -184,14 +200,16 @@ def _by_words(column: Column, name: str) -> KindOfColumn | None:
         return KindOfColumn("cost", "where a run stopped")
     if terms.ANSWER_TOKENS.fullmatch(name) and _is_measured(column):
         return KindOfColumn("cost", "how long answers were")
-    if terms.SUBJECTS & set(parts) and _is_numbering(column):
+    numbered = [part for part in parts if part not in ("id", "no", "nr", "number")]
+    if terms.SUBJECTS & {*numbered[-1:]} and _is_numbering(column):
         return KindOfColumn("repeat", "it numbers people or items")
     if terms.REPEATS & set(parts) and not (terms.METRICS & set(parts) and column.is_fractional):
         return KindOfColumn("repeat", "it numbers repeats")
     if _is_spread(parts) and column.is_metric_like:
         return KindOfColumn("spread", "the spread of another column")
     if kind_of_count(column.name) and column.is_metric_like:
-        return KindOfColumn("count", "its name")
+        doses = kind_of_count(column.name) == "n" and 0 in column.values and column.look_set
+        return None if doses else KindOfColumn("count", "its name")
     return _by_last_word(column, name, [*map(_without_digits, parts)])
 
 
@@ -218,6 +236,8 @@ def _by_last_word(column: Column, name: str, parts: list[str]) -> KindOfColumn |
         if part in ("samples", "tokens", "images", "requests", "queries") and "per" in parts:
             return KindOfColumn("performance", "its name")
         if part in terms.FACTORS and not (part in SHARED_WORDS and column.is_fractional):
+            if part in terms.MEASURED and column.is_fractional and not column.recurs_evenly:
+                return None
             if _is_measured(column) and terms.METRICS & set(parts):
                 return KindOfColumn("performance", "its name")
             return KindOfColumn("factor", "its name")
@@ -261,13 +281,13 @@ def _kind_by_values(column: Column) -> KindOfColumn:
     rows, distinct = len(column.texts), column.level_count
     blanks = rows - column.filled
     if column.is_metric_like:
-        if column.name in ("x", "y"):
-            return KindOfColumn("factor", "its name")
         if blanks or any(map(is_absent, column.odd)):
             return KindOfColumn("number", "numbers, and gaps", strong=False)
         most = rows * 3 // 5 if column.look_set else rows // 2
-        few = distinct <= max(2, most) and (distinct <= 12 or distinct <= rows // 5)
-        if few and not (column.decimals > 3 and distinct > 6):
+        few = distinct <= max(2, most) and (
+            distinct <= 12 or distinct <= rows // 5 or column.recurs_evenly
+        )
+        if few and column.recurs_evenly and not (column.decimals > 3 and distinct > 6):
             return KindOfColumn("plain", "a number with few values", strong=False)
         return KindOfColumn("number", "a number with many distinct values", strong=False)
     texts = [plain(text) for text in column.counts if plain(text)]

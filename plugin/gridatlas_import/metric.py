@@ -10,19 +10,10 @@ from decimal import Decimal
 import numpy as np
 
 from gridatlas.model.directions import HIGHER, LOWER, Better, direction_of, words, words_of
+from gridatlas_import import vocabulary as terms
 from gridatlas_import.columns import Column
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.quantities import dimension, spelled
-from gridatlas_import.vocabulary import (
-    GENERIC,
-    METRICS,
-    PROPORTIONS,
-    RATE_UNIT,
-    SHARES,
-    SPLITS,
-    TITLE_WORDS,
-    UNIT,
-)
 
 _NAMES = {
     "acc": "Accuracy",
@@ -74,7 +65,7 @@ class MetricFound:
 def unit_in_name(name: str) -> tuple[str, str]:
     """`Latency (ms)` or `Latency, ms` as name and unit; the unit is empty where there is none."""
     found = re.fullmatch(r"(.*\S)\s*[(\[]\s*([^()\[\]]{1,15}?)\s*[)\]]", name)
-    found = found or re.fullmatch(rf"(.*\S),\s*({UNIT.pattern})", name)
+    found = found or re.fullmatch(rf"(.*\S),\s*({terms.UNIT.pattern})", name)
     return (found[1], found[2]) if found else (name, rate_in_name(name))
 
 
@@ -82,7 +73,7 @@ def rate_in_name(name: str) -> str:
     """`tokens_per_sec` as `t/s`, `ms_per_token` as `ms/token`; empty for no known rate."""
     found = _PER.fullmatch(name)
     unit = spelled("/".join(spelled(part.lower()) for part in found.groups())) if found else ""
-    return unit if UNIT.fullmatch(unit) else ""
+    return unit if terms.UNIT.fullmatch(unit) else ""
 
 
 def metric_of(
@@ -102,7 +93,7 @@ def metric_of(
         signs: Texts that may say what is better where the name doesn't, the nearest first.
     """
     bare, named_unit = unit_in_name(name)
-    rate = RATE_UNIT.search(bare)
+    rate = terms.RATE_UNIT.search(bare)
     flops = spelled(bare) if dimension(spelled(bare)) == "work" else ""
     named_unit = given_unit or named_unit or (rate[0] if rate else flops)
     low, high = column.ends
@@ -134,7 +125,7 @@ def metric_of(
         f"{better} is better: {why_better}" if better else why_better,
         "1 decimal" if why_decimals == "1 decimals" else why_decimals,
     )
-    proportion = bool(PROPORTIONS & set(words(bare)))
+    proportion = bool(terms.PROPORTIONS & set(words(bare)))
     return MetricFound(_title(bare, unit), unit, ends, better, decimals, proportion, reasons)
 
 
@@ -149,10 +140,10 @@ def _scale(
         return "%", whole, "percent: the values have a percent sign"
     if unit == "%":
         return "%", whole, "percent: its name says so"
-    if SHARES & set(parts) and low >= 0 and high <= 1:
+    if terms.SHARES & set(parts) and low >= 0 and high <= 1:
         why = "fraction: all values lie from 0 to 1 (if they are percent: --unit %)"
         return unit, (ZERO, ONE), why
-    if SHARES & set(parts) and whole and not unit:
+    if terms.SHARES & set(parts) and whole and not unit:
         return "%", whole, f"percent: values up to {high:f}, none above 100"
     if unit:
         return unit, None, f"unit {unit}: its name says so"
@@ -170,7 +161,7 @@ def _better(
         return asked, "as asked"
     if higher_in_files is not None:
         return ("higher" if higher_in_files else "lower"), "the files say so"
-    named = direction_of("" if {*words(last_part(name))} <= GENERIC else name, unit)
+    named = direction_of("" if {*words(last_part(name))} <= terms.GENERIC else name, unit)
     named = named if named[0] else direction_of(name, unit)
     if named[0]:
         return named
@@ -195,12 +186,14 @@ def measured_in(title: str) -> str:
     """
     runs: list[list[str]] = [[]]
     for word in words(title):
-        if word in METRICS or word in SPLITS or word in ("mean", "median", "exact"):
+        if word in terms.METRICS or word in terms.SPLITS or word in ("mean", "median", "exact"):
             runs[-1].append(word)
         else:
             runs.append([])
     runs = [run[:-1] if run[-1:] in (["mean"], ["median"]) else run for run in runs]
-    found = {" ".join(run) for run in runs if TITLE_WORDS & {*run} or _RATE.search("_".join(run))}
+    found = {
+        " ".join(run) for run in runs if terms.TITLE_WORDS & {*run} or _RATE.search("_".join(run))
+    }
     return found.pop() if len(found) == 1 else ""
 
 
@@ -211,10 +204,10 @@ def last_part(name: str) -> str:
 
 
 def _title(name: str, unit: str) -> str:
-    is_unit = UNIT.fullmatch(spelled(name.strip())) is not None or (
+    is_unit = terms.UNIT.fullmatch(spelled(name.strip())) is not None or (
         bool(rate_in_name(name)) and len(words(name)) == 3  # nothing but the rate
     )
-    generic = {*words(last_part(name))} <= {"value", "speed", *(GENERIC if unit else ())}
+    generic = {*words(last_part(name))} <= {"value", "speed", *(terms.GENERIC if unit else ())}
     if is_unit or generic:
         better, _ = direction_of("", unit or name)
         if better or is_unit:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from gridatlas.model.problems import quote
 from gridatlas.model.study import State
-from gridatlas_import.rows import CannotImport
+from gridatlas_import.rows import WrongUsage
 from gridatlas_import.vocabulary import UNIT
 
 DecimalMark = Literal["point", "comma"]
@@ -151,12 +151,11 @@ def decimal_mark(marks: Mapping[str, str], *, semicolons: bool) -> DecimalMark:
     fix = "name the decimal mark: --decimal-mark point or --decimal-mark comma"
     point, comma = marks.get("point"), marks.get("comma")
     if point and comma:
-        raise CannotImport(
+        raise WrongUsage(
             f"numbers with a decimal point ({quote(point)}) and with a decimal comma "
             f"({quote(comma)})",
             "one way of writing numbers",
             f"write all numbers alike, or {fix}; the others then count as texts",
-            usage=True,
         )
     if point or comma:
         return "point" if point else "comma"
@@ -164,10 +163,7 @@ def decimal_mark(marks: Mapping[str, str], *, semicolons: bool) -> DecimalMark:
     if unclear:
         digits = unclear.replace(",", "").replace(".", "")
         decimal = unclear.replace(",", ".")
-        raise CannotImport(
-            f"{quote(unclear)}, which may be {digits} or {decimal}",
-            "numbers with one meaning",
-            fix,
-            usage=True,
+        raise WrongUsage(
+            f"{quote(unclear)}, which may be {digits} or {decimal}", "numbers with one meaning", fix
         )
     return "point"

@@ -8,16 +8,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from gridatlas.model.directions import words_of
-from gridatlas_import.rows import CannotImport, unused
-from gridatlas_import.vocabulary import (
-    BENCHMARKS,
-    FACTORS,
-    MODELS,
-    REPEATS,
-    SPLITS,
-    VISION_SETS,
-    WEAK_FACTORS,
-)
+from gridatlas_import import vocabulary as terms
+from gridatlas_import.rows import WrongUsage, unused
 
 _STAMP = re.compile(
     r"[_.-]*\d{4}-?\d\d-?\d\d(?:[T_ -]\d\d[-:_]?\d\d(?:[-:_]?\d\d)?(?:\.\d+)?)?(?![0-9])|"
@@ -118,7 +110,7 @@ def _pairs(text: str) -> tuple[list[tuple[str, str]], str]:
         pair = _PAIR.fullmatch(token)
         if equal:
             found.append((equal[1], equal[2]))
-        elif pair and not MODELS.fullmatch(token) and _is_key(pair[1]):
+        elif pair and not terms.MODELS.fullmatch(token) and _is_key(pair[1]):
             found.append((pair[1], pair[2].replace("p", ".")))
         else:
             rest.append(token)
@@ -127,7 +119,7 @@ def _pairs(text: str) -> tuple[list[tuple[str, str]], str]:
 
 def _is_key(key: str) -> bool:
     last = key.lower().split("_")[-1]
-    return last in FACTORS | REPEATS | WEAK_FACTORS or len(key) <= 3
+    return last in terms.FACTORS | terms.REPEATS | terms.WEAK_FACTORS or len(key) <= 3
 
 
 def _without_common(texts: Sequence[str]) -> list[str]:
@@ -153,13 +145,13 @@ def guess_name(levels: Sequence[str], fallback: str) -> str:
             return "ratio"
         small = all(value == at or value == at + 1 for at, value in enumerate(sorted(values)))
         return "run" if small else "size"
-    if {text.lower() for text in texts} <= SPLITS:
+    if {text.lower() for text in texts} <= terms.SPLITS:
         return "split"
-    vision = sum(bool(VISION_SETS.match(text)) for text in texts)
-    benchmarks = sum(bool(BENCHMARKS.match(text)) for text in texts)
+    vision = sum(bool(terms.VISION_SETS.match(text)) for text in texts)
+    benchmarks = sum(bool(terms.BENCHMARKS.match(text)) for text in texts)
     if benchmarks * 2 >= len(texts):
         return "dataset" if vision * 2 >= benchmarks else "task"
-    if sum(bool(MODELS.fullmatch(text)) for text in texts) * 2 >= len(texts):
+    if sum(bool(terms.MODELS.fullmatch(text)) for text in texts) * 2 >= len(texts):
         return "model"
     if all(re.fullmatch(r"[\w.-]+/[\w.:-]+", text) for text in texts) and fallback != PART:
         return "model"
@@ -180,14 +172,11 @@ def matched(name: str, pattern: str) -> dict[str, str]:
     try:
         found = re.fullmatch(f"(?:.*/)?{expression}", name)
     except re.error:
-        raise CannotImport(
-            f"--path {pattern}", "each name once", "name each part once", usage=True
-        ) from None
+        raise WrongUsage(f"--path {pattern}", "each name once", "name each part once") from None
     if not found:
-        raise CannotImport(
+        raise WrongUsage(
             f"{name}, which isn't like --path {pattern}",
             "a path of that form",
             "correct the pattern; it begins below the folder that all files have in common",
-            usage=True,
         )
     return found.groupdict()

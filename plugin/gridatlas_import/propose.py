@@ -18,12 +18,12 @@ from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.counts import choose_counts, columns_beside
 from gridatlas_import.factors import explain_rest, notes_of_levels, why_factor
 from gridatlas_import.filters import Filtered, filtered, mark_of, named_in, with_joined, wrong_names
-from gridatlas_import.kinds import KindOfColumn, kinds_of
+from gridatlas_import.kinds import AXES, KindOfColumn, kinds_of
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
 from gridatlas_import.quantities import dimension, in_unit_of, spelled
-from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems
+from gridatlas_import.rows import CannotImport, RawTable, Reported, SeveralProblems, WrongUsage
 from gridatlas_import.search import (
     JOINED,
     FactorSet,
@@ -34,7 +34,14 @@ from gridatlas_import.search import (
     factor_sets,
 )
 from gridatlas_import.shape import direction_of
-from gridatlas_import.vocabulary import BENCHMARKS, CONFIG_NAMESPACE, ENTITIES, MODELED, TITLE_WORDS
+from gridatlas_import.vocabulary import (
+    BENCHMARKS,
+    CALENDAR,
+    CONFIG_NAMESPACE,
+    ENTITIES,
+    MODELED,
+    TITLE_WORDS,
+)
 
 ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
 """Words of columns that are an axis even with one level, where a person has chosen the rows."""
@@ -203,7 +210,7 @@ def _looked_at(
         if name in kinds and kinds[name].kind not in ("repeat", "empty"):
             why = "it names the rows" if table.wide else "a setting, as the logs say"
             kinds[name] = KindOfColumn("factor", why)
-    free = () if asked.x or asked.y or headings else ("x", "y")
+    free = () if asked.x or asked.y or headings or not columns.keys() >= AXES else sorted(AXES)
     given = (asked.x, asked.y, *headings, *asked.facets)
     varied = (name for name in free if name in columns and columns[name].level_count > 1)
     fixed = dict.fromkeys(name for name in (*given, *varied) if name and name in columns)
@@ -307,11 +314,10 @@ def _metric(
             "a column of numbers, or of two outcomes such as pass and fail",
             "write 1 for a success and 0 for everything else",
         )
-    raise CannotImport(
+    raise WrongUsage(
         f"no column of numbers to be the metric, among {join_names(columns, 30)}",
         "a column with the values",
         "name it with --metric; where each column is a level of x, add --wide",
-        usage=True,
     )
 
 
@@ -360,6 +366,7 @@ def _axes(
     chosen.sort(
         key=lambda name: (
             not facts.columns[name].as_numbers,
+            not CALENDAR & {*words(name)},
             -facts.columns[name].level_count if by_size else 0,
             order.index(name),
         )
@@ -381,7 +388,7 @@ def _is_sweep(facts: Facts, name: str, asked: ImportOptions, repeats: Sequence[s
     column = facts.columns[name]
     if asked.x == name:
         return True
-    several = column.level_count >= SWEEP_FROM if column.as_numbers else bool(repeats)
+    several = bool(repeats) or (column.as_numbers and column.level_count >= SWEEP_FROM)
     if facts.collisions((name, *asked.facets), repeats) or not several:
         return False
     first = facts.columns[next(iter(facts.columns))]
@@ -426,13 +433,12 @@ def _too_few(facts: Facts, found: Sequence[str], taken: Filtered) -> CannotImpor
     names = join_names(facts.columns, 30)
     if not found and taken.left:
         chosen = join_names(f"{name}={level}" for name, level in taken.keep)
-        return CannotImport(
+        return WrongUsage(
             f"nothing that was varied in the {many(facts.rows, 'row')} with {chosen}; "
             f"{many(len(taken.left), 'other')} left out",
             "results of one experiment, in which two settings vary",
             "import the files of one experiment, such as one folder; or choose other rows with "
             "--only, and the axes with --x and --y",
-            usage=True,
         )
     if not found:
         what = f"no two columns to be the axes, among {names}: nothing that was varied"
@@ -454,7 +460,7 @@ def _too_few(facts: Facts, found: Sequence[str], taken: Filtered) -> CannotImpor
             "import it together with results in which something else varies too, name the other "
             f"axis with --y, or take {found[0]} alone: --x {shlex.quote(found[0])} --y ''"
         )
-    return CannotImport(what, "two columns with levels, for x and y", fix, usage=True)
+    return WrongUsage(what, "two columns with levels, for x and y", fix)
 
 
 def collision(proposal: Proposal) -> CannotImport:
@@ -477,11 +483,8 @@ def collision(proposal: Proposal) -> CannotImport:
         option = "--repeats"
     fix = f"add {option} {helps[0]}" if helps else "if they are repeats, add --repeats rows"
     what = f"up to {most} rows per cell"
-    return CannotImport(
-        what + (f", which differ in {helps[0]}" if helps else ""),
-        "one row per cell",
-        fix,
-        usage=True,
+    return WrongUsage(
+        what + (f", which differ in {helps[0]}" if helps else ""), "one row per cell", fix
     )
 
 

@@ -11,15 +11,9 @@ from itertools import chain
 from statistics import median
 
 from gridatlas.model.problems import join_names
+from gridatlas_import import numerals
 from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.kinds import kind_of
-from gridatlas_import.numerals import (
-    is_absent,
-    looks_like_number,
-    number_text,
-    plain,
-    without_margin,
-)
 from gridatlas_import.rows import RawTable, Reported
 from gridatlas_import.vocabulary import UNIT
 
@@ -72,7 +66,7 @@ _MOST = Decimal("0.8")
 
 def holds_number(text: str) -> bool:
     """Whether a text is a number, with or without a unit."""
-    return looks_like_number(text) or _quantity(plain(text)) is not None
+    return numerals.looks_like_number(text) or _quantity(numerals.plain(text)) is not None
 
 
 def spelled(unit: str) -> str:
@@ -104,7 +98,7 @@ def in_one_unit(table: RawTable) -> RawTable:
         if (
             units.get(name) in _SIZES["time"]
             and not named
-            and all(number_text(text, "point") for text in column.odd if text)
+            and all(numerals.number_text(text, "point") for text in column.odd if text)
         ):
             found = _scaled(column.counts, units[name])
         else:
@@ -140,7 +134,7 @@ def of_one_unit(
     usual = next(iter(Counter(own.values()).most_common(1)), ("", 0))[0]
     sizes = next((sizes for sizes in _SIZES.values() if usual in sizes), {})
     bare = (texts for name, texts in columns.items() if name not in own)
-    if not own or any(map(looks_like_number, chain.from_iterable(bare))):
+    if not own or any(map(numerals.looks_like_number, chain.from_iterable(bare))):
         return columns, ""
     if not all(unit in sizes for unit in own.values()):
         return columns, usual if {*own.values()} == {usual} else ""
@@ -154,7 +148,7 @@ def of_one_unit(
 
 def _times(text: str, factor: Decimal) -> str:
     """A number, also one with a margin, in another unit; other texts as they are."""
-    parts = [number_text(part, "point") for part in without_margin(text) if part]
+    parts = [numerals.number_text(part, "point") for part in numerals.without_margin(text) if part]
     if not parts or None in parts:
         return text
     return " ± ".join(_text(Decimal(part or 0) * factor) for part in parts)
@@ -233,12 +227,12 @@ def _quantities(column: Column) -> tuple[dict[str, str], str, str] | None:
     counts = column.counts
     if not any(map(str.isdigit, "".join(list(counts)[:50]))):
         return None
-    odd = {text: _quantity(plain(text)) for text in column.odd}
+    odd = {text: _quantity(numerals.plain(text)) for text in column.odd}
     if not any(parsed and (parsed[1] or parsed[3]) for parsed in odd.values()):
         return None
     every = {text: odd[text] if text in odd else _quantity(text) for text in counts}
     found = {text: parsed[:3] for text, parsed in every.items() if parsed is not None}
-    rest = [text for text, parsed in odd.items() if parsed is None and not is_absent(text)]
+    rest = [text for text, parsed in odd.items() if parsed is None and not numerals.is_absent(text)]
     units = Counter(unit for _, unit, _ in found.values() if unit)
     number, others = (sum(counts[text] for text in group) for group in (found, rest))
     if number < _MOST * (number + others):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from gridatlas.model.format import format_value, many
@@ -117,32 +118,23 @@ def accepting_command(
     Args:
         given: Files and options that say how they are read.
     """
-    about = proposal.about
-    words = ["gridatlas", "import", *given, "--study", study, "--title", title]
+    about, axes = proposal.about, (("--x", proposal.x), ("--y", proposal.y))
     metric = asked.metric if asked.metric and proposal.table.wide else proposal.metric
-    words += ["--x", proposal.x, "--y", proposal.y, "--metric", metric]
-    for facet in proposal.facets:
-        words += ["--facet", facet]
-    for name in proposal.repeats:
-        words += ["--repeats", name]
-    for name, level in proposal.keep:
-        words += ["--only", f"{name}={level}"]
-    for kind, name in proposal.counts.items():
-        words += [f"--{kind}", name]
-    for kind, name in asked.counts.items():
-        words += [] if name else [f"--{kind}", ""]
-    words += spread_options(proposal, asked)
-    for name in asked.ignore:
-        words += ["--ignore", name]
-    words += ["--columns", ",".join(asked.columns)] if asked.columns else []
-    words += ["--unit", about.unit]
+    pairs = [("--study", study), ("--title", title), *axes, ("--metric", metric)]
+    pairs += [("--facet", name) for name in proposal.facets]
+    pairs += [("--repeats", name) for name in proposal.repeats]
+    pairs += [("--only", f"{name}={level}") for name, level in proposal.keep]
+    pairs += [(f"--{kind}", name) for kind, name in proposal.counts.items()]
+    pairs += [(f"--{kind}", "") for kind, name in asked.counts.items() if not name]
+    words = [*chain.from_iterable(pairs), *spread_options(proposal, asked)]
+    pairs = [("--ignore", name) for name in asked.ignore]
+    pairs += [("--columns", ",".join(asked.columns))] * bool(asked.columns)
+    words += [*chain.from_iterable(pairs), "--unit", about.unit]
     if about.range:
-        words += ["--range", f"{about.range[0]:f}", f"{about.range[1]:f}"]
-    words += ["--better", about.better] if about.better else []
-    if about.decimals is not None:
-        words += ["--decimals", str(about.decimals)]
-    if asked.mark:
-        words += ["--decimal-mark", asked.mark]
+        words += ["--range", *(f"{end:f}" for end in about.range)]
+    last = {"--better": about.better, "--decimals": about.decimals, "--decimal-mark": asked.mark}
+    words += chain.from_iterable((name, str(v)) for name, v in last.items() if v is not None)
+    words = ["gridatlas", "import", *given, *words]
     return shlex.join([*words, "--yes"])
 
 

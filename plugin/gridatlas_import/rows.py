@@ -20,13 +20,21 @@ class CannotImport(Exception):
         problems: Itself, or several reasons.
     """
 
-    def __init__(self, found: str, expected: str, fix: str, *, usage: bool = False) -> None:
+    usage = False
+
+    def __init__(self, found: str, expected: str, fix: str) -> None:
         super().__init__(found)
-        self.found, self.expected, self.fix, self.usage = found, expected, fix, usage
+        self.found, self.expected, self.fix = found, expected, fix
         self.problems: tuple[CannotImport, ...] = (self,)
 
     def __str__(self) -> str:
         return f"  found:    {self.found}\n  expected: {self.expected}\n  fix:      {self.fix}"
+
+
+class WrongUsage(CannotImport):
+    """The import can't go on, and options would help."""
+
+    usage = True
 
 
 class SeveralProblems(CannotImport):
@@ -34,8 +42,8 @@ class SeveralProblems(CannotImport):
 
     def __init__(self, problems: Sequence[CannotImport]) -> None:
         first = problems[0]
-        usage = all(problem.usage for problem in problems)
-        super().__init__(first.found, first.expected, first.fix, usage=usage)
+        super().__init__(first.found, first.expected, first.fix)
+        self.usage = all(problem.usage for problem in problems)
         self.problems = tuple(problems)
 
     def __str__(self) -> str:
@@ -54,7 +62,7 @@ def unknown(
     near = nearest(name, able)
     fix = f"write {option} {before}{near}" if near else "correct the name"
     listed = join_names(able, 30)
-    return CannotImport(f"{option} {before}{name}", f"{what} {listed}", fix, usage=True)
+    return WrongUsage(f"{option} {before}{name}", f"{what} {listed}", fix)
 
 
 def in_range(number: int | None, count: int, what: str, name: str) -> None:
@@ -66,7 +74,7 @@ def in_range(number: int | None, count: int, what: str, name: str) -> None:
     if number is not None and not 1 <= number <= count:
         expected = f"1 to {count}, the {what}s of {name}"
         expected = expected if count else f"a {what}, but {name} has none"
-        raise CannotImport(f"--table {number}", expected, "correct the number", usage=True)
+        raise WrongUsage(f"--table {number}", expected, "correct the number")
 
 
 @contextmanager

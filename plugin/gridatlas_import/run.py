@@ -28,7 +28,7 @@ from gridatlas_import.report import (
     proposal_lines,
     refusal_json,
 )
-from gridatlas_import.rows import CannotImport, SeveralProblems
+from gridatlas_import.rows import CannotImport, SeveralProblems, WrongUsage
 from gridatlas_import.study_text import MEASURED, study_text, text_scalar
 from gridatlas_import.write import check_place, check_staged, put, put_back, staged
 
@@ -114,11 +114,10 @@ def study_per_metric(
     title = asked.title or _title(first)
     ids = [f"{first}-{identifier(metric).replace('_', '-')}" for metric in metrics]
     if len(set(ids)) < len(ids):
-        raise CannotImport(
+        raise WrongUsage(
             f"metrics with one name: {join_names(metrics)}",
             "metrics that differ in letters or digits",
             "import them one by one, each with a --study",
-            usage=True,
         )
     return [
         replace(asked, metric=metric, study=study, title=f"{title}: {metric}")

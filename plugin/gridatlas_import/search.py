@@ -15,11 +15,12 @@ from itertools import combinations
 import numpy as np
 
 from gridatlas.model.directions import words
+from gridatlas.model.problems import join_names
 from gridatlas.table.coded import numbered
 from gridatlas_import.columns import Column, joint_levels
-from gridatlas_import.kinds import KindOfColumn
+from gridatlas_import.kinds import KindOfColumn, numbers_units
 from gridatlas_import.options import ROWS
-from gridatlas_import.vocabulary import CONFIG_NAMESPACE, ENTITIES, SIZES, TIMES
+from gridatlas_import.vocabulary import CALENDAR, CONFIG_NAMESPACE, ENTITIES, SIZES, TIMES
 
 SPARSE = 0.35
 """Share of filled cells below which columns may be one factor together."""
@@ -178,7 +179,7 @@ def factor_sets(facts: Facts, repeats: tuple[str, ...] = ()) -> tuple[Facts, lis
     Args:
         repeats: The columns that number repeats, where somebody says so.
     """
-    able = _candidates(facts)
+    facts, able = _with_units(facts, _candidates(facts))
     facts = replace(facts, attributes=_attributes(facts, able))
     facts, able = _with_joined(facts, able)
     free = [name for name in able if name not in facts.fixed]
@@ -216,6 +217,30 @@ def _candidates(facts: Facts) -> list[str]:
     return sorted(chosen[:MAX_TRIED], key=order.index)
 
 
+def _with_units(facts: Facts, able: list[str]) -> tuple[Facts, list[str]]:
+    """The table with repeats where columns number what was measured, such as animals in groups.
+
+    Each of these lies in one level of other columns, which don't make them up together.
+    """
+    kinds = dict(facts.kinds)
+    for name in able:
+        column, kind = facts.columns[name], facts.kinds[name]
+        named = name in facts.fixed or (kind.kind == "factor" and kind.strong)
+        if named or kind.kind == "weak" or not numbers_units(column) or CALENDAR & {*words(name)}:
+            continue
+        groups = [
+            other
+            for other in able
+            if facts.columns[other].level_count * 2 <= column.level_count
+            and not ENTITIES & {*words(other)}
+            and facts.follows(other, (name,))
+        ]
+        if groups and facts.distinct(groups) < column.level_count <= facts.rows / 2:
+            kinds[name] = KindOfColumn("repeat", f"each lies in one level of {join_names(groups)}")
+    left = [name for name in able if kinds[name] is facts.kinds[name]]
+    return replace(facts, kinds=kinds), left
+
+
 def _attributes(facts: Facts, able: Sequence[str]) -> frozenset[str]:
     """Columns that follow from one that names more than several of them together."""
     found: set[str] = set()
@@ -233,11 +258,9 @@ def _able(facts: Facts, name: str) -> bool:
         return False
     if kind.kind == "factor" and kind.strong:
         return not (_drawn(column) and column.level_count > facts.rows / 2 > _FEW / 2)
-    if name not in facts.origins and kind.kind not in ("factor", "plain", "weak", "count"):
-        if not (kind.kind == "cost" and {*words(name)} & (SIZES | TIMES)):
-            return kind.kind == "repeat" and "run" in words(name)
-        if column.are_sizes == column.as_numbers and column.is_fractional and _drawn(column):
-            return False
+    set_cost = kind.kind == "cost" and {*words(name)} & (SIZES | TIMES)
+    if not (set_cost or name in facts.origins or kind.kind in ("factor", "plain", "weak", "count")):
+        return kind.kind == "repeat" and bool({"run", "block"} & {*words(name)})
     few = kind.kind == "plain" and (column.look_set or not column.as_numbers)
     most = (_UNIQUE if few and name not in facts.origins else 0.5) * facts.rows
     return column.level_count <= most or (facts.rows <= _FEW and name not in facts.origins)
@@ -354,7 +377,10 @@ def _numbering(facts: Facts) -> list[str]:
 def _are_repeats(facts: Facts, factors: Sequence[str]) -> bool:
     """Whether several rows of a cell are the rule, so that they are repeats without a number."""
     _, times = np.unique(facts.codes(factors), return_counts=True)
-    return len(factors) > 1 and len(times) > 2 and (times > 1).sum() >= _REGULAR * len(times)
+    if len(factors) == 1:
+        others = [name for name in facts.columns if facts.kind(name) not in ("index", "empty")]
+        return len(others) == 2 and len(times) > 1 and 1 < times.min() == times.max()
+    return len(times) > 2 and (times > 1).sum() >= _REGULAR * len(times)
 
 
 def are_panels(facts: Facts, found: FactorSet, headings: Sequence[str]) -> bool:

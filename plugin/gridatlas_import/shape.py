@@ -10,23 +10,13 @@ from itertools import pairwise
 
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
+from gridatlas_import import vocabulary as terms
 from gridatlas_import.columns import Column, column_of, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
-from gridatlas_import.metric import speaks_of, unit_in_name
+from gridatlas_import.metric import measured_in, speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number
 from gridatlas_import.quantities import dimension
 from gridatlas_import.rows import RawTable
-from gridatlas_import.vocabulary import (
-    BENCHMARKS,
-    ENTITIES,
-    FACTORS,
-    METRICS,
-    MODIFIERS,
-    REPEATS,
-    SPLITS,
-    STATISTICS,
-    TITLE_WORDS,
-)
 
 AVERAGES = frozenset(("avg", "average", "mean", "overall", "total"))
 
@@ -41,10 +31,18 @@ _NUMBER_HEADING = re.compile(
     r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:e-?\d+)?\s*(?:[kKMBG]i?B?|%|ms|s|-?shots?)?"
 )
 """Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
-_SETTING = re.compile(
-    rf"(?:(.+?)\s*[=:@]\s*|((?i:{'|'.join(sorted(FACTORS | REPEATS))}))[ _])-?\d[\d.]*\S*"
-)
+_NAMED = "|".join(sorted(terms.FACTORS | terms.REPEATS))
+_SETTING = re.compile(rf"(?:(.+?)\s*[=:@]\s*|((?i:{_NAMED}))[ _])-?\d[\d.]*\S*")
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
+SUBJECTS_OF_ROWS = terms.ENTITIES | {
+    "task",
+    "tasks",
+    "dataset",
+    "datasets",
+    "benchmark",
+    "benchmarks",
+}
+"""Words of columns that rows are known by, beside which headings are names, too."""
 MANY_ROWS = 6
 MANY_OF_ONE = 3
 """Headings of one unit from which on they are levels, whatever stands beside them."""
@@ -68,6 +66,7 @@ POINTS = {
     "names of models or methods": 1.0,
     "arrows": 1.0,
     "opposite arrows": -2.5,
+    "nothing says that they are of one kind": -2.5,
     "other results beside them": -1.5,
     "few numbers, each in many rows": -4.0,
     "rows known by dates": -1.0,
@@ -138,7 +137,7 @@ def _headed(
     elif len(rest) >= 2 and re.fullmatch(r".+\\.+", first):
         if all(columns[name].is_metric_like for name in rest):
             yield from _form("a corner with two names", rest, columns, origins)
-    elif len(settings) >= 2 and not METRICS & {*words(setting_of(settings))}:
+    elif len(settings) >= 2 and not terms.METRICS & {*words(setting_of(settings))}:
         others = kinds_of({name: columns[name] for name in columns if name not in settings})
         results = any(kind.kind in ("metric", "generic", "number") for kind in others.values())
         if setting_of(settings) and not results:
@@ -180,9 +179,9 @@ def _guessed(
     }
     why, group = next((pair for pair in groups.items() if pair[1]), ("", []))
     named = [unit_in_name(name)[0].rpartition(".")[2] for name in group]
-    if len(group) >= 2 and sum(map(bool, map(STATISTICS.fullmatch, named))) * 2 < len(group):
-        yield from _of_texts(why, group, metric, able, columns, kinds, origins)
-    first, *rest = [name for name in able if kinds[name].kind not in _NO_ROWS] or able
+    if len(group) >= 2 and sum(map(bool, map(terms.STATISTICS.fullmatch, named))) * 2 < len(group):
+        yield from _of_texts(why, group, metric, able, columns, kinds, origins, table.titles)
+    first, *rest = [name for name in able if kinds[name].kind not in (*_NO_ROWS, "index")] or able
     rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
     steps = {high - low for low, high in pairwise(rows.values)}
     numbered = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
@@ -190,8 +189,8 @@ def _guessed(
     numbered = numbered and all_able and (are_set or all(able[n].is_fractional for n in rest))
     if numbered and _alike([able[name] for name in rest]):
         # It can as well be a number and several metrics without known names.
-        terms = {"rows known by a number": POINTS["rows known by a number"]}
-        yield WideForm(tuple(rest), (first, *origins), terms=terms)
+        why = "rows known by a number"
+        yield WideForm(tuple(rest), (first, *origins), terms={why: POINTS[why]})
 
 
 def _of_texts(
@@ -202,11 +201,13 @@ def _of_texts(
     columns: Mapping[str, Column],
     kinds: Mapping[str, KindOfColumn],
     origins: Sequence[str],
+    titles: Sequence[str],
 ) -> Iterator[WideForm]:
     """The form of a group of headings that are texts."""
-    benchmarks = [name for name in group if BENCHMARKS.match(name)]
+    benchmarks = [name for name in group if terms.BENCHMARKS.match(name)]
     levels = group if why == "one unit" else _of_one_scale(able, group, kinds, benchmarks)
     shared = why == "one metric in all"
+    titled = any(map(measured_in, titles))
     labels = labels_of(columns, kinds, levels, bool(benchmarks) or shared)
     if not labels or len(levels) < 2:
         return
@@ -229,9 +230,12 @@ def _of_texts(
         "three or more": len(levels) > 2,
         "one column of names": len(labels) == 1,
         "names of models or methods": len(labels) == 1
-        and bool({"column_1"} & {*labels} or ENTITIES & {*words(labels[0])}),
+        and bool({"column_1"} & {*labels} or terms.ENTITIES & {*words(labels[0])}),
         "arrows": len(arrows) == 1,
         "opposite arrows": len(arrows) > 1,
+        "nothing says that they are of one kind": not (why or benchmarks or arrows or titled)
+        and not (SUBJECTS_OF_ROWS & {*words(labels[0])} or _are_of_a_kind(levels))
+        and not _are_near([columns[name] for name in levels]),
         "other results beside them": bool(results),
         "few numbers, each in many rows": len(first.texts) > MANY_ROWS
         and all(columns[name].number_count * 2 <= columns[name].filled for name in levels),
@@ -252,6 +256,25 @@ def _of_texts(
     )
 
 
+def _are_of_a_kind(headings: Sequence[str]) -> bool:
+    """Whether headings are names, or have a part in common: `Rural Male`, `Urban Male`, `GPT-4`.
+
+    Words of a language, as in `crime` and `poverty`, are rather what was measured.
+    """
+    parts = [{*re.findall(r"[a-z]+|[A-Z]+[a-z]*", name)} for name in headings]
+    shared = [any(own & other for other in parts if other is not own) for own in parts]
+    proper = r"\d|[a-z][A-Z]|[A-Z]{2}|\S-\S|[+/]"
+    named = [bool(re.search(proper, name) or terms.MODELS.fullmatch(name)) for name in headings]
+    return all(shared) or sum(named) * 2 >= len(named)
+
+
+def _are_near(columns: Sequence[Column]) -> bool:
+    """Whether the numbers of each row lie within a half of the lowest."""
+    numbers = [column.numbers for column in columns]
+    rows = ([*map(float, filter(None, row))] for row in zip(*numbers, strict=True))
+    return all(max(row) <= 1.5 * min(row) for row in rows if row)
+
+
 def setting_of(headings: Sequence[str]) -> str:
     """The setting that headings such as `bs=16` or `Seed 1` are levels of; empty for none."""
     found = [_SETTING.fullmatch(heading.strip("$ ")) for heading in headings]
@@ -270,7 +293,7 @@ def _may_be_level(column: Column, kind: str) -> bool:
     if kind == "factor" and column.is_fractional and column.number_count * 2 > numbers:
         return not is_named(plain_name(column.name), f"{SETTINGS}|{TRAINING}")
     return kind in ("number", "plain") or (
-        kind not in _NO_LEVELS and bool(BENCHMARKS.match(column.name))
+        kind not in _NO_LEVELS and bool(terms.BENCHMARKS.match(column.name))
     )
 
 
@@ -282,21 +305,25 @@ def _sharing_a_metric(
     Where nothing is known of the others, a separator must stand between: `run-a - loss`.
     """
     has_names = any(
-        not column.is_metric_like and ENTITIES & set(words(name)) and _tell_apart(able, [name])
+        not column.is_metric_like
+        and terms.ENTITIES & set(words(name))
+        and _tell_apart(able, [name])
         for name, column in able.items()
     )
     groups: dict[str, dict[str, str]] = {}
     separated: set[str] = set()
     for name in able:
         parts = plain_name(name).split("_")
-        metric = "_".join(part for part in parts if part in METRICS)
-        rest = "_".join(part for part in parts if part not in METRICS and part not in MODIFIERS)
-        numbered = re.fullmatch(r"[a-z]?\d+", rest) and not BENCHMARKS.fullmatch(rest)
-        apart = bool(rest) and rest not in SPLITS and not numbered
+        metric = "_".join(part for part in parts if part in terms.METRICS)
+        rest = "_".join(
+            part for part in parts if part not in terms.METRICS and part not in terms.MODIFIERS
+        )
+        numbered = re.fullmatch(r"[a-z]?\d+", rest) and not terms.BENCHMARKS.fullmatch(rest)
+        apart = bool(rest) and rest not in terms.SPLITS and not numbered
         if metric and apart and kinds[name].kind in ("metric", "generic", "number"):
             groups.setdefault(metric, {})[name] = rest
             pieces = re.split(r" - | \| |: |/", name)
-            if len(pieces) == 2 and set(words(pieces[-1])) & METRICS:
+            if len(pieces) == 2 and set(words(pieces[-1])) & terms.METRICS:
                 separated.add(name)
     fitting = [
         ([*group], metric)
@@ -304,7 +331,7 @@ def _sharing_a_metric(
         if len(group) >= 2
         and len(set(group.values())) == len(group)
         and (
-            sum(bool(BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
+            sum(bool(terms.BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
             or (set(group) <= separated and len(group) > 2)
             or (len(group) > 2 and has_names)
         )
@@ -330,7 +357,7 @@ def _below_one_key(able: Mapping[str, Column]) -> tuple[list[str], str]:
             all(looks_like_number(name[len(before) + 1 :]) for name in names)
             or _alike([able[name] for name in names])
         )
-        and not any(METRICS & set(words(name[len(before) :])) for name in names)
+        and not any(terms.METRICS & set(words(name[len(before) :])) for name in names)
     ]
     return max(fitting, key=lambda found: len(found[0]), default=([], ""))
 
@@ -367,7 +394,7 @@ def _of_one_scale(
             and column.is_metric_like
             and column.is_fractional
             and column.number_count * 2 > column.filled
-            and not TITLE_WORDS & set(words(name))
+            and not terms.TITLE_WORDS & set(words(name))
             and not is_named(plain_name(name), f"{SETTINGS}|{TRAINING}")
             and all(min(Decimal(0), lowest) <= value <= top for value in column.values)
         )
@@ -382,7 +409,7 @@ def _of_one_scale(
 
 
 def _direction(name: str) -> str:
-    spoken = speaks_of(name) if TITLE_WORDS & set(words(name)) else None
+    spoken = speaks_of(name) if terms.TITLE_WORDS & set(words(name)) else None
     return _arrow(name) or spoken or ""
 
 
@@ -418,7 +445,7 @@ def labels_of(
         and not column.is_metric_like
         and column.filled == len(column.texts)
     ]
-    texts.sort(key=lambda name: not ENTITIES & set(words(name)))
+    texts.sort(key=lambda name: not terms.ENTITIES & set(words(name)))
     settings = [
         name
         for name, column in columns.items()
@@ -427,7 +454,7 @@ def labels_of(
         and kinds[name].kind in ("factor", "repeat", "weak")
         and column.filled == len(column.texts)
     ]
-    entities = [name for name in texts if ENTITIES & set(words(name))]
+    entities = [name for name in texts if terms.ENTITIES & set(words(name))]
     alone = [name for name in texts if _tell_apart(columns, [name])]
     if alone and (alone[0] in entities or not entities):
         return alone[:1]

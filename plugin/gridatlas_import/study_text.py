@@ -16,8 +16,10 @@ from gridatlas.model.schema import REPEATING, Role, level_number
 from gridatlas.model.study import keyword
 from gridatlas_import.cells import FactorColumn, Imported, identifier
 from gridatlas_import.headings import HEADING
+from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.options import ImportOptions
 from gridatlas_import.propose import Proposal
+from gridatlas_import.search import JOINED
 from gridatlas_import.unpivot import COLUMN
 from gridatlas_import.vocabulary import COMPARED
 
@@ -30,6 +32,9 @@ MEASURED = (
 """The line above the metric."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*( [A-Za-z0-9_.-]+)*")
 _WORDS = re.compile("true|false|null|yes|no|on|off|y|n", re.IGNORECASE)
+
+FEW = 3
+"""Headings up to which they tell little of each row."""
 
 
 def scalar(text: str) -> str:
@@ -135,9 +140,15 @@ def roles_of(imported: Imported) -> dict[str, Role]:
         if name not in guesses or guesses[name].role not in REPEATING:
             guesses[name] = Guess("replicate", "the rows of a cell are repeats")
     chosen = {name for name, guess in guesses.items() if guess.role == "choice"}
-    if COLUMN in chosen and any(COMPARED & {*words(name)} for name in chosen):
-        # What nobody named is what those that somebody named were measured with.
-        guesses[COLUMN] = replace(guesses[COLUMN], role="condition")
+    given = COLUMN in guesses and guesses[COLUMN].role in ("choice", "condition")
+    if given and any(COMPARED & {*words(name)} for name in chosen - {COLUMN}):
+        # What nobody named is what those that somebody named were measured with; but two or three
+        # tell little of many rows that only several columns together name.
+        few = len(levels[COLUMN]) <= FEW and not all(map(looks_like_number, levels[COLUMN]))
+        joined = {found.id for found in imported.factors if few and JOINED in found.source}
+        guesses |= {name: replace(guesses[name], role="block") for name in chosen & joined}
+        role: Role = "choice" if chosen & joined else "condition"
+        guesses[COLUMN] = replace(guesses[COLUMN], role=role)
     named = any(not NUMBER.fullmatch(text) for n in chosen - {HEADING} for text in levels[n])
     if HEADING in chosen and named:
         guesses[HEADING] = replace(guesses[HEADING], role="block")

@@ -13,7 +13,7 @@ from gridatlas_import.markup import without_latex
 from gridatlas_import.metric import unit_in_name
 from gridatlas_import.numerals import looks_like_number
 from gridatlas_import.quantities import of_one_unit
-from gridatlas_import.rows import CannotImport, RawTable, unused
+from gridatlas_import.rows import RawTable, WrongUsage, unused
 from gridatlas_import.shape import WideForm, setting_of, wide_form
 from gridatlas_import.tidy import labels
 from gridatlas_import.vocabulary import BENCHMARKS, REPEATS
@@ -53,11 +53,10 @@ def named_form(table: RawTable, own: Sequence[str]) -> WideForm:
         rows = [*dict.fromkeys((*labels(table), *table.origins))]
     levels = [name for name in table.columns if name not in rows]
     if not levels or not rows:
-        raise CannotImport(
+        raise WrongUsage(
             f"--wide, and the columns {join_names(table.columns)}",
             "a column with the levels of y, and a column per level of x",
             "name the columns that aren't levels of x with --y and --facet",
-            usage=True,
         )
     return WideForm(tuple(levels), tuple(rows))
 

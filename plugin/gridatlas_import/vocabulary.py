@@ -88,6 +88,8 @@ FACTORS = words_of("""
     severity corruption lernrate batchgrosse modell datensatz compression sparsity pruning topk
     rounds difficulty domain category region country group treatment corrupted perturbation""")
 """Words of what is varied; in a name of several words the last that matters decides."""
+MEASURED = words_of("size weight length len width height depth temp temperature degree noise")
+"""Of these, words of what is measured elsewhere, too: then its levels don't come back evenly."""
 ENTITIES = words_of("""
     model models method methods system algorithm approach framework name variant modell""")
 """Words of columns that name what each row of a leaderboard is about."""
@@ -96,7 +98,7 @@ COMPARED = ENTITIES | words_of("library package crate engine tool compiler imple
 REPEATS = words_of("""
     seed seeds repeat repeats repetition rep replicate replica trial run fold bootstrap rng resample
     resamples""")
-SUBJECTS = words_of("subject subj participant respondent patient animal")
+SUBJECTS = words_of("subject subj participant respondent patient animal block litter")
 """Who was measured: with numbers below them, columns that number repeats; names are levels."""
 ITEMS = re.compile(
     r"(^|_)(doc|item|question|example|sample|instance|prompt|query|problem|image)_(id|idx|index|no)$"
@@ -106,6 +108,9 @@ WEAK_FACTORS = words_of("""
     epoch epochs step steps iteration iterations iter checkpoint ckpt revision version date round
     year frame frames timestep timesteps""")
 """Words of how far a run was: a factor for a curve, elsewhere where a run stopped."""
+CALENDAR = WEAK_FACTORS | words_of("""
+    time month months week weeks day days hour hours quarter quarters season""")
+"""When something was: whatever follows from it, its levels are no repeats."""
 STOPPED = re.compile(
     r"(best|last|final|max|total|training|since|stopped|early)_?.*(epoch|step|iteration|iter)"
 )

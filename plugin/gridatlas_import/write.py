@@ -20,7 +20,7 @@ from gridatlas.files.disks import FULL, why_not_written
 from gridatlas.files.staging import StagingDir, abandoned, exchange
 from gridatlas.model.problems import Problem, join_names, only_problems
 from gridatlas.model.study import IMPORTED
-from gridatlas_import.rows import CannotImport
+from gridatlas_import.rows import CannotImport, WrongUsage
 
 FILES = (STUDY_FILE, DEFAULT_TABLE)
 PREFIX = ".import-"
@@ -55,26 +55,23 @@ def check_place(data: Path, study: str, *, replace: bool) -> None:
     if not folder.exists():
         return
     if not replace:
-        raise CannotImport(
+        raise WrongUsage(
             f"{folder}, which exists already",
             "the name of a new study",
             "name another one with --study, or replace it with --replace",
-            usage=True,
         )
     if folder.is_symlink() or not folder.is_dir():
-        raise CannotImport(
+        raise WrongUsage(
             f"{folder}, which is a link or a file",
             "a folder with a study",
             "name another study with --study",
-            usage=True,
         )
     others = sorted(path.name for path in folder.iterdir() if not _is_written(path))
     if others:
-        raise CannotImport(
+        raise WrongUsage(
             f"{folder} with other files: {join_names(others)}",
             f"only {join_names(FILES)}, which an import writes",
             "move these files, or name another study with --study",
-            usage=True,
         )
 
 

@@ -25,7 +25,14 @@ from gridatlas_import.logs.inspect_files import (
 from gridatlas_import.logs.inspect_scores import MEAN, Score, items_of, scores_of
 from gridatlas_import.logs.items import Item, outcomes, tally, told_apart
 from gridatlas_import.logs.settings import Group, group, varied
-from gridatlas_import.rows import CannotImport, ItemOutcomes, LogFiles, RawTable, Reported
+from gridatlas_import.rows import (
+    CannotImport,
+    ItemOutcomes,
+    LogFiles,
+    RawTable,
+    Reported,
+    WrongUsage,
+)
 
 SUCCESS = "success"
 _OOM = re.compile(r"out ?of ?memory|\boom\b", re.IGNORECASE)
@@ -229,11 +236,10 @@ def _chosen(logs: Sequence[InspectLog], metric: str | None) -> dict[str, list[Sc
     if not any(found.values()):
         names = sorted({score.name for scores in every.values() for score in scores})
         near = nearest(metric, names)
-        raise CannotImport(
+        raise WrongUsage(
             f"--metric {metric}",
             f"a score of these logs: {join_names(names, 20) or 'none has one'}",
             f"write --metric {near}" if near else "correct the name",
-            usage=True,
         )
     return found
 

@@ -13,7 +13,7 @@ from gridatlas.data.runs import FOLDER, OUTCOMES, PARQUET, as_columns
 from gridatlas.model.schema import level_key
 from gridatlas.model.study import IMPORTED
 from gridatlas_import.cells import Imported
-from gridatlas_import.rows import CannotImport, ItemOutcomes, LogFiles
+from gridatlas_import.rows import ItemOutcomes, LogFiles, WrongUsage
 
 LARGE = 200_000
 """Outcomes from which on they are a Parquet table: it takes a tenth of the space."""
@@ -120,11 +120,10 @@ def _parquet(content: Mapping[str, Any]) -> bytes:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise CannotImport(
+        raise WrongUsage(
             f"{LARGE:,} outcomes of items or more, and no library that writes Parquet",
             "the extra parquet",
             'pip install "/path/to/grid-atlas[parquet]"',
-            usage=True,
         ) from None
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.table(as_columns(content)), sink, compression="zstd")

@@ -18,7 +18,7 @@ from typing import IO, Any
 from gridatlas.files.door import open_file, unpacked
 from gridatlas.model.limits import check_unpacked
 from gridatlas.model.problems import quote
-from gridatlas_import.rows import CannotImport, importable
+from gridatlas_import.rows import CannotImport, WrongUsage, importable
 
 ZSTANDARD = 93
 """The ZIP method's number (PKWARE's APPNOTE, 4.4.5)."""
@@ -130,11 +130,10 @@ def _zstandard(place: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        raise CannotImport(
+        raise WrongUsage(
             f"{place}, packed with Zstandard",
             "the package zstandard, which Python before 3.14 needs to unpack it",
             'pip install "/path/to/grid-atlas[logs]"',
-            usage=True,
         ) from None
     return zstandard
 

@@ -14,7 +14,7 @@ from gridatlas.model.limits import beyond, check_unpacked, limits
 from gridatlas.model.problems import join_names
 from gridatlas_import.files import File
 from gridatlas_import.headings import table_of_rows
-from gridatlas_import.rows import CannotImport, RawTable, Reported, importable, in_range
+from gridatlas_import.rows import CannotImport, RawTable, Reported, WrongUsage, importable, in_range
 
 ENDINGS = (".xlsx",)
 MISSING = CannotImport(
@@ -55,11 +55,10 @@ def read(file: File) -> RawTable:
         )
     if number is None and len(sheets) > 1:
         listed = (f"{at} ({sheet})" for at, (sheet, _) in enumerate(sheets, 1))
-        raise CannotImport(
+        raise WrongUsage(
             f"{name} with {len(sheets)} sheets: {join_names(listed)}",
             "the number of one of them",
             "add --table 1, or another number",
-            usage=True,
         )
     in_range(number, len(sheets), "sheet", name)
     sheet, rows = sheets[(number or 1) - 1]

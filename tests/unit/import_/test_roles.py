@@ -72,6 +72,66 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
                  "fold": (0, 1, 2)}, "n_train=900", "accuracy", "fit_time", "p_value"),
         {"x": "classifier", "y": "dataset", "metric": "accuracy", "repeats": ["fold"]},
     ),
+    "animals in groups, each measured several times": (
+        "".join(["Weight,Feed,Time,Pig,Evit,Cu,Litter\n", *(
+            f"{(time * pig) % 23 + 20.5},{time * 1.37 + pig / 7:.3f},{time},{4601 + pig * 7},"
+            f"{pig % 3},{pig // 3 % 3},{pig // 5}\n"
+            for pig in range(36) for time in (1, 2, 3, 4)
+        )]),
+        {"x": "Time", "y": "Evit", "facets": ["Cu"], "repeats": ["Pig"]},
+    ),
+    "settings that have numbers are no groups": (
+        "".join(["lr,bs,config,task,acc\n", *(
+            f"{lr},{bs},{at * 2 + b},{task},{value(at * 9 + b * 3 + t)}\n"
+            for at, lr in enumerate((0.1, 0.2, 0.3)) for b, bs in enumerate((16, 32))
+            for t, task in enumerate(TASKS)
+        )]),
+        {"repeats": []},
+    ),
+    "who was measured, once with each drug": (
+        crossed({"group": (1, 2), "ID": range(1, 11)}, "extra"),
+        {"x": "group", "y": None, "metric": "extra", "repeats": ["ID"]},
+    ),
+    "blocks, and doses that are none or one": (
+        "".join(["block,N,P,K,yield\n", *(
+            f"{block},{at // 4},{at // 2 % 2},{at % 2},{value(block * 8 + at)}\n"
+            for block in range(1, 7) for at in range(8) if (block + at) % 2
+        )]),
+        {"x": "N", "y": "P", "facets": ["K"], "repeats": ["block"], "metric": "yield"},
+    ),
+    "one factor with equally many rows": (
+        ",weight,group\n" + "".join(f"{at},{value(at)},{'abc'[at // 10]}\n" for at in range(30)),
+        {"x": "group", "y": None, "metric": "weight", "repeats": ["rows"]},
+    ),
+    "answers called y": (
+        crossed({"trt": (1, 2), "day": (3, 7, 10, 14), "id": range(1, 9)}, "score=@")
+        .replace("score", "y"),
+        {"x": "day", "y": "trt", "metric": "y", "repeats": ["id"]},
+    ),
+    "sizes that were measured": (
+        "".join(["size,time,tree,treat\n", *(
+            f"{float(value(tree * 3 + time)) * 3 + time:.1f},{time},{tree},{'ab'[tree // 9]}\n"
+            for tree in range(18) for time in (5, 9, 12)
+        )]),
+        {"x": "time", "y": "treat", "metric": "size", "repeats": ["tree"]},
+    ),
+    "strata of two rows each": (
+        crossed({"strata": range(1, 41), "treated": (0, 1)}, "share"),
+        {"x": "strata", "y": "treated", "metric": "share"},
+    ),
+    "answers of which a table has all": (
+        crossed({"residence": ("a", "b", "c"), "response": ("yes", "no"), "sex": ("m", "f")},
+                "Freq"),
+        {"x": "residence", "y": "response", "facets": ["sex"], "metric": "Freq"},
+    ),
+    "times that were set, beside marks with gaps": (
+        "time,treatment,subject,rep,potato\n" + "".join(
+            f"{time},{treatment},{subject},{rep},{(time * 7 + subject * 3 + rep) % 23 / 10 or ''}\n"
+            for time in range(1, 11) for treatment in (1, 2, 3) for subject in (3, 10, 15, 19)
+            for rep in (1, 2)
+        ),
+        {"x": "time", "y": "treatment", "metric": "potato", "repeats": ["subject", "rep"]},
+    ),
     "a training log: steps are an axis where they are crossed": (
         crossed({"model": MODELS, "step": range(0, 500, 100)}, "train_loss", "val_loss"),
         {"x": "step", "y": "model", "metric": "val_loss", "better": "lower", "facets": []},
@@ -368,6 +428,14 @@ def test_roles_are_proposed(tmp_path: Path, case: str) -> None:
 
 
 REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
+    "flowers, of which three kinds were measured": (
+        "Petal.Length,Petal.Width,Species\n" + "".join(
+            f"{(at % 7 + at % 11) / 10 + 1},{(at % 5 + at % 13) / 10},{'abc'[at % 3]}\n"
+            for at in range(60)), "only one factor varies, Species"),
+    "costs of people with few qualities": (
+        "quality,ski,cost\n" + "".join(
+            f"{at * at % 5},{'ny'[at * 3 % 7 > 2]},{value(at)}\n" for at in range(50)),
+        "no name says what was varied or measured"),
     "a row per model": (
         crossed({"Model": ("a", "b", "c", "d")}, "Params (M)", "FLOPs (G)", "Accuracy", "F1"),
         "only one factor varies",

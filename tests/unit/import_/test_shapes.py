@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,16 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("sorted.csv", "model,Reading,Sums,Rhymes,Average\n"
          + "".join(f"m{at},{61 - at}.5,{52 - at}.5,{41 - at}.5,{51 - at}.5\n" for at in range(5)),
          {"y": "model", "better": "higher"}),
+        ("rising.csv", "model,Reading,Sums,Rhymes,Average\n"
+         + "".join(f"m{at},{41 + at}.5,{42 + at}.5,{31 + at}.5,{38 + at}.5\n" for at in range(5)),
+         {"y": "model", "better": None}),
+        ("leaders.csv", "model,Reading,Sums,Rhymes,Average\n"
+         + "".join(f"m{at},{11 + at}.5,{12 + at}.5,{21 + at}.5,{15 + at}.5\n" for at in range(24)),
+         {"y": "model", "better": "lower"}),
+        ("panel.csv", "firm,year,output\n" + "".join(
+            f"{firm},{year},{firm * 7 + year % 13}.{year % 7}\n"
+            for firm in range(1, 7) for year in range(1935, 1940)),
+         {"x": "year", "y": "firm"}),
         ("kernels.md", "| Kernel | 512 | 4096 |\n|-|-|-|\n" + "".join(
             f"| k{n} | {n * 2.5} GFLOPS | {n / 100} TFLOPS |\n" for n in (128, 512, 900)),
          {"x": "columns", "y": "Kernel", "unit": "GFLOPS", "better": "higher"}),
@@ -214,6 +225,11 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("task_names.md", "| Task Name | Kim | Lee | Max |\n|-|-|-|-|\n" + "".join(
             f"| t{at} | {40 + at}.5 | {30 + at}.5 | {50 + at}.5 |\n" for at in range(4)),
          {"roles": {"Task Name": "block", "columns": "choice"}}),
+        ("cards.md", "| Model | Mode | Size | 3090Ti | 4090 |\n|-|-|-|-|-|\n" + "".join(
+            f"| {model} | {mode} | {size}B | {at}31 t/s | {at}57 t/s |\n"
+            for at, (model, mode, size) in enumerate(
+                [("a", "q", 7), ("a", "q", 13), ("b", "r", 7), ("c", "r", 3), ("a", "r", 7)], 1)),
+         {"roles": {"Model + Mode + Size": "block", "columns": "choice"}}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
@@ -289,6 +305,24 @@ def test_a_censored_value_is_a_gap_with_its_words(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     assert "m2,logic,,“< 5%” in the source" in (tmp_path / "data/t/cells.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("headings", "label", "stacked"),
+    [
+        (("crime", "poverty", "language"), "", False),
+        (("rural male", "rural female", "urban male"), "", True),
+        (("crime", "poverty", "language"), "Model", True),
+        (("xgb", "h2o", "catboost"), "", True),
+    ],
+)
+def test_headings_are_levels_where_something_says_that_they_are_of_one_kind(
+    tmp_path: Path, headings: Sequence[str], label: str, stacked: bool
+) -> None:
+    lines = [",".join((label, *headings))]
+    lines += [f"r{at},{at * 7 + 9}.1,{70 - at * 6}.5,{at * at + 20}.3" for at in range(9)]
+    answer = proposed(tmp_path, "rows.csv", "\n".join(lines))
+    assert (answer.get("columns") == [*headings]) is stacked, answer
 
 
 @pytest.mark.parametrize("option", [("--columns", "Cafe WER,Car WER"), ("--ignore", "Street WER")])
