@@ -199,9 +199,9 @@ def shortened(parts: Sequence[str], between: str) -> list[str]:
     return found
 
 
-def label_width(labels: Iterable[str]) -> int:
+def label_width(labels: Iterable[str], limit: int = LABEL_LIMIT) -> int:
     """Pixels that the longest of some labels takes."""
-    return min(LABEL_LIMIT, math.ceil(max((len(label) * LETTER for label in labels), default=0)))
+    return min(limit, math.ceil(max((len(label) * LETTER for label in labels), default=0)))
 
 
 # --- lines ---------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def _without_later_backgrounds(svg: str) -> str:
 
 
 def _rounded(places: re.Match[str]) -> str:
-    return _LONG.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), places[0])
+    return _LONG.sub(lambda number: f"{float(number[0]):.1f}".rstrip("0").rstrip("."), places[0])
 
 
 def _hexadecimal(rgb: re.Match[str]) -> str:

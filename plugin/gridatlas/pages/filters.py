@@ -45,6 +45,7 @@ from gridatlas.model.format import (
 )
 from gridatlas.model.problems import join_names
 from gridatlas.model.study import Factor, Level, Point, Progress, Reading, Study, inline
+from gridatlas.pages.lines import opening
 from gridatlas.pages.trust import SecondReading
 from gridatlas.table.study_table import UNKNOWN, Grid
 from gridatlas.table.summary import Summary, summarise
@@ -213,10 +214,6 @@ def _of_several(verdict: str, number: int) -> str:
     )
 
 
-def _tested(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[Grid]:
-    return [grid for grid in grids if uncertainty.of(grid).level is not None]
-
-
 def _untestable(grids: Iterable[Grid], uncertainty: Uncertainty) -> list[str]:
     """Why grids can't be tested, each reason once."""
     return list(dict.fromkeys(reason for grid in grids if (reason := uncertainty.of(grid).reason)))
@@ -358,6 +355,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "inline": inline,
     "css_string": _css_string,
     "summary": summarise,
+    "opening": opening,
 }
 
 GLOBALS: Mapping[str, Any] = {
@@ -388,7 +386,7 @@ GLOBALS: Mapping[str, Any] = {
     "intervals_at": _intervals_at,
     "significance": significance,
     "may_share_items": _may_share_items,
-    "tested_grids": _tested,
+    "tested_grids": lambda grids, of: [grid for grid in grids if of.of(grid).level is not None],
     "interval_notes": _interval_notes,
     "same_items": _same_items,
     "untestable": _untestable,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -107,6 +108,14 @@ def _lead(evidence: Sequence[str]) -> list[str]:
         if len(" ".join([*lead, line]).split()) <= LEAD:
             lead.append(line)
     return lead
+
+
+def opening(text: str) -> str:
+    """The first sentences of a text, of as many words as a lead may have; at least one."""
+    sentences = re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)
+    while len(sentences) > 1 and len(" ".join(sentences).split()) > LEAD:
+        sentences.pop()
+    return " ".join(sentences)
 
 
 def _one_in(p: float) -> int:

@@ -158,7 +158,8 @@ def thumbnails(assessment: Assessment) -> FigureRow:
     the aggregates, or the first.
     """
     key = f"lead-{assessment.study.id}"
-    differences, grids = _named(assessment, ""), _leading(assessment)
+    named, grids = assertions_named(assessment.answers.get("")), _leading(assessment)
+    differences = _asserted(assessment, "", named)
     if differences:
         row = inked(assessment, differences[:THUMBNAILS], key)
         names = _subtracted(assessment, differences[:THUMBNAILS])
@@ -284,11 +285,6 @@ def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
         replace(_small(figure, figure.name), chart=plot.small(domain))
         for figure, plot in zip(row.figures, plots, strict=True)
     )
-
-
-def _named(assessment: Assessment, page: str) -> list[Difference]:
-    """The differences of the pairs that a page's headline asserts, the better level first."""
-    return _asserted(assessment, page, assertions_named(assessment.answers.get(page)))
 
 
 def _asserted(

@@ -346,7 +346,7 @@ def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
 def _level_page(assessment: Assessment, facet: Factor, level: Level, into: str) -> PagePlan:
     results, study = assessment.results, assessment.study
     grids = results.without_repeats(results.where(facet.id, level.key), facet.id)
-    name = _level_title(facet, level)
+    name = f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label
     answer = level_answer(assessment, facet, level)
     context = page_context(assessment, into, facet, grids)
     path = context["level_pages"][facet.id, level.key]
@@ -434,8 +434,3 @@ def claims_about(claims: Iterable[Judged], facet: Factor, level: Level) -> tuple
         )
 
     return tuple(claim for claim in claims if claim.entry.check and names_it(claim.entry.check))
-
-
-def _level_title(facet: Factor, level: Level) -> str:
-    """A level's name; an aggregate's says over what: `Average (benchmark)`."""
-    return f"{level.label} ({inline(facet.label)})" if level.aggregate else level.label

@@ -10,7 +10,6 @@ from html import escape
 
 from gridatlas.charts.kinds import Picture
 from gridatlas.charts.kinds.heatmap import Heatmap
-from gridatlas.charts.marks import CellMark
 from gridatlas.table.study_table import Grid
 
 _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
@@ -18,7 +17,8 @@ _CELL = re.compile(r'<path (?=aria-label="[^"]*" role="graphics-symbol")')
 
 def with_cell_ids(svg: str, heatmap: Heatmap, grid: Grid, seen: set[str]) -> str:
     """Give each cell its permalink's id; cells are drawn in order, those without value last."""
-    keys = iter([f"{grid.address}/{mark.key}" for mark in _as_drawn(heatmap)])
+    drawn = sorted(heatmap.marks, key=lambda mark: mark.value is None)
+    keys = iter([f"{grid.address}/{mark.key}" for mark in drawn])
 
     def named(_: re.Match[str]) -> str:
         key = next(keys)
@@ -71,10 +71,6 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
 _ROW = re.compile(r'<path aria-label="[^"]*" role="graphics-symbol"[^>]*/>')
 
 
-def _as_drawn(heatmap: Heatmap) -> list[CellMark]:
-    return sorted(heatmap.marks, key=lambda mark: mark.value is None)
-
-
 _SPOKEN = re.compile(r' aria-label="[^"]*" role="graphics-symbol"')
 
 
@@ -83,15 +79,17 @@ def as_picture(svg: str) -> str:
     return _SPOKEN.sub("", svg).replace('role="group"', 'role="img"', 1)
 
 
+_UNUSED = re.compile(r' xmlns="http://www\.w3\.org/2000/svg"|(?<=class=")mark-\w+ (?=role-)')
+"""The namespace, and classes that no style or script of a page knows."""
 _OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')
 
 
 def with_own_ids(svg: str, seen: set[str]) -> str:
     """Give a drawing's colour bar and clips other ids where the page has drawn the same before.
 
-    Within HTML a drawing needs no namespace: a page has up to twenty.
+    What it needs in a file of its own goes: a page has up to twenty.
     """
-    svg = svg.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1)
+    svg = _UNUSED.sub("", svg)
     for taken in [own_id for own_id in _OWN.findall(svg) if own_id in seen]:
         number = next(n for n in range(2, len(seen) + 3) if f"{taken}-{n}" not in seen)
         svg = re.sub(rf"(?<=[\"#]){re.escape(taken)}(?=[\")])", f"{taken}-{number}", svg)

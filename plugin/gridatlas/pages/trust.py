@@ -173,7 +173,7 @@ def _tallied(grids: Iterable[Grid], judge: Callable[[Grid, Point, Cell], bool | 
 def _second(assessment: Assessment, grids: Sequence[Grid]) -> SecondReading:
     differences: list[Decimal] = []
 
-    given_at = cache(_by_point)
+    given_at = cache(lambda of: dict(zip(of.keys, readings_by_cell(of), strict=True)))
 
     def agrees(grid: Grid, point: Point, _: Cell) -> bool | None:
         if len(grid.study.accounts) == 1:
@@ -206,11 +206,6 @@ def _second(assessment: Assessment, grids: Sequence[Grid]) -> SecondReading:
     rejected = not any(other.is_rival for other in others)
     against = dict.fromkeys(words for other in others for words in other.against if rejected)
     return SecondReading(cells, by_level, largest, tuple(against), alone)
-
-
-def _by_point(grid: Grid) -> dict[Point, Sequence[tuple[Reading, Cell]]]:
-    """What each reading gives for each cell."""
-    return dict(zip(grid.keys, readings_by_cell(grid), strict=True))
 
 
 def _independent(study: Study, cells: Iterable[tuple[Reading, Cell]]) -> list[Decimal]:

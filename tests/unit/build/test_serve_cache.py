@@ -86,7 +86,7 @@ def test_a_link_is_there_as_long_as_its_study_is(tmp_path):
         site = build(data, "data", cache=cache, serve_cache=serve_cache)
         same(site, served(data, "data"))
         text = page_of(site.pages, "studies/one/index.md").markdown
-        return text.count("**See also: [The third one](../three/index.md)**"), [
+        return text.count("**See also**: [The third one](../three/index.md)"), [
             str(problem) for problem in site.problems
         ]
 

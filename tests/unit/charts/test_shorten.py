@@ -26,8 +26,8 @@ def test_what_changes_nothing_is_left_out_but_of_texts():
     )
     assert shorter(svg) == (
         '<svg font-family="sans-serif" class="marks"><text fill="#010203" '
-        f'x="1.23" y="-0.5" aria-label="{label}">{harmless}</text>'
-        '<path d="M0.33,1" fill="none"/>'
+        f'x="1.2" y="-0.5" aria-label="{label}">{harmless}</text>'
+        '<path d="M0.3,1" fill="none"/>'
         '<path stroke="#ff000a" stroke-width="0.5" opacity="0.5"/></svg>'
     )
 

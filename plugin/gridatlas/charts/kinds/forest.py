@@ -187,7 +187,8 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
             if len(parts) > 1:
                 names.append("On average")
                 rows += whole
-    first, second = (_common([pair.levels[side] for pair in rows]) for side in (0, 1))
+    sides = zip(*(pair.levels for pair in rows), strict=True)
+    first, second = (side[0] if len(set(side)) == 1 else "" for side in sides)
     ratio = rows[0].unit == "×"
     unit, decimals = ("%", 1) if ratio else (study.metric.unit, mean_decimals(study))
     minus = f"{first or 'level'} − {second or 'level'}"
@@ -208,11 +209,6 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
         rows=tuple(drawn),
         alike=None if study.alike is None or ratio else float(study.alike),
     )
-
-
-def _common(names: Sequence[str]) -> str:
-    """The name that all rows have; empty where they differ."""
-    return names[0] if len(set(names)) == 1 else ""
 
 
 def _pairs(answer: Answer | None, facet: Factor, study: Study) -> list[Assertion]:
@@ -297,8 +293,9 @@ def _forest_row(name: str, pair: Assertion, unit: str, decimals: int, whole: boo
 def forest_specification(forest: Forest) -> dict[str, Any]:
     """The complete Vega-Lite specification of a forest plot, with its data inline."""
     spec = chart_of("forest")
-    names = label_width(row.name for row in forest.rows)
     texts = label_width(row.text for row in forest.rows)
+    limit = max(LABEL_LIMIT, ROOM - NARROWEST - texts)
+    names = label_width((row.name for row in forest.rows), limit)
     width = min(WIDTH, max(NARROWEST, ROOM - names - texts))
     spec |= {"description": forest.description, "width": width, "height": ROW * len(forest.rows)}
     drawn = [row for row in forest.rows if row.interval]
@@ -311,7 +308,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         ends += alike
     for place, row in enumerate(forest.rows):
         prefix = "bold-" if row.whole else ""
-        data[f"{prefix}names"].append({"row": place, "name": drawable_text(row.name, LABEL_LIMIT)})
+        data[f"{prefix}names"].append({"row": place, "name": drawable_text(row.name, limit)})
         data[f"{prefix}texts"].append({"row": place, "text": row.text})
         data["rows"].append({"row": place, "label": row.label})
         if row.interval is None:
@@ -325,6 +322,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         data["intervals"].append(look | as_data(row.interval))
     spec = filled_in(spec, data)
     domain = list(padded(ends))
+    looks = {"names": {"limit": limit}, "texts": {"dx": width + 10}}
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("alike", "zero", "intervals", "points"):
@@ -334,6 +332,5 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
             encoding["y"]["scale"]["domain"] = list(range(len(forest.rows)))
         if layer["name"] == "rows":
             encoding |= {"x": {"value": -names - 12}, "x2": {"value": width}}
-        if layer["name"].endswith("texts"):
-            layer["mark"]["dx"] = width + 10
+        layer["mark"] |= looks.get(layer["name"].removeprefix("bold-"), {})
     return spec
