@@ -70,10 +70,10 @@ def test_nothing_is_evaluated_in_any_file(build: Build) -> None:
         assert b"Macro Rendering Error" not in text, path
     assert found == []
     assert "Error" not in build.log
-    scripts = [
-        script for path in build.site.rglob("*.html") for script in parse(path).select("script")
-    ]
-    assert [script for script in scripts if script.get_text().startswith("alert")] == []
+    # In an attribute such a text may stand as it is: only what has one is parsed.
+    suspects = [path for path in build.site.rglob("*.html") if b">alert" in path.read_bytes()]
+    scripts = [script.get_text() for path in suspects for script in parse(path).select("script")]
+    assert [script for script in scripts if script.startswith("alert")] == []
 
 
 @every_build

@@ -157,11 +157,10 @@ def assert_walk(build: Build) -> None:
     """From the home page on, `next` leads over every page once, and `previous` back."""
     walked, before, address = [], None, ""
     while True:
-        page = build.page(address)
-        assert _related(page, "prev", address) == before
+        assert _related(build, "prev", address) == before
         assert address not in walked
         walked.append(address)
-        before, following = address, _related(page, "next", address)
+        before, following = address, _related(build, "next", address)
         if following is None:
             break
         address = following
@@ -170,8 +169,10 @@ def assert_walk(build: Build) -> None:
     assert walked == [address.removeprefix(".") for address in listed]
 
 
-def _related(page: BeautifulSoup, relation: str, address: str) -> str | None:
-    links = page.select(f'link[rel="{relation}"]')
+def _related(build: Build, relation: str, address: str) -> str | None:
+    html = (build.site / address / "index.html").read_text("utf-8")
+    head = BeautifulSoup(html.partition("</head>")[0], "html.parser")
+    links = head.select(f'link[rel="{relation}"]')
     assert len(links) <= 1
     return urljoin(f"/{address}", str(links[0]["href"])).lstrip("/") if links else None
 
