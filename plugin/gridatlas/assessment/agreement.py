@@ -107,7 +107,6 @@ class Hint:
         other: Id of the reading it was compared with; which of the two is right, is not known.
         looks: What it looks like, in words: `axes look swapped`.
         agree, cells: Cells that agree after the change, and that were compared.
-        given_agree, given_cells: The same without the change.
         evidence: The counts in words.
     """
 
@@ -117,8 +116,6 @@ class Hint:
     looks: str
     agree: int
     cells: int
-    given_agree: int
-    given_cells: int
     evidence: str
 
 
@@ -273,7 +270,7 @@ def _hints(study: Study, first: Reading, second: Reading) -> list[Hint]:
             continue
         evidence = f"{after[0]} of {after[1]} cells agree after {change.done}, "
         evidence += f"{given[0]} of {given[1]} as given"
-        hints.append(Hint(change.kind, second.id, first.id, change.looks, *after, *given, evidence))
+        hints.append(Hint(change.kind, second.id, first.id, change.looks, *after, evidence))
     return hints
 
 

@@ -48,7 +48,6 @@ from gridatlas.table.summary import summarise, unrounded
 
 Kind = Literal["values", "means", "difference"]
 """What colours stand for: values, distances from each grid's mean, or differences of grids."""
-Shows = Grid | Difference
 SIGNIFICANT_DIGITS = 3
 """Of values whose colours are on a log scale."""
 

@@ -205,7 +205,7 @@ def test_what_may_be_wrong_with_a_whole_reading_is_told_with_the_evidence(make_s
     if hint:
         kind, looks, agree, cells, before, change = hint
         evidence = f"{agree} of {cells} cells agree after {change}, {before} of {cells} as given"
-        expected = (Hint(kind, "b", "a", looks, agree, cells, before, cells, evidence),)
+        expected = (Hint(kind, "b", "a", looks, agree, cells, evidence),)
     assert compared(make_study, first, second, more=LABELS).hints == expected
 
 

@@ -15,6 +15,8 @@ from gridatlas.charts.plotting import (
     ACCENT,
     INK,
     LABEL_LIMIT,
+    LETTER,
+    LINE,
     TITLE_LIMIT,
     Column,
     as_data,
@@ -34,6 +36,7 @@ from gridatlas.model.format import (
 from gridatlas.model.study import Factor, Level, Study
 from gridatlas.table.study_table import Grid
 
+MINUS = " − "
 ROW, WIDTH, NARROWEST = 26, 250, 110
 """Pixels of a row from top to bottom, and of the axis of differences at most and at least."""
 ROOM = 455
@@ -177,7 +180,7 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
         return None
     rows, row_title = list(whole), facet.label
     same = len(whole) > 1 and len({pair.levels[1] for pair in whole}) == 1
-    names = [pair.levels[0] if same else " − ".join(pair.levels) for pair in whole]
+    names = [pair.levels[0] if same else MINUS.join(pair.levels) for pair in whole]
     if len(whole) == 1:
         parts = [*_parts(assessment, facet, whole[0])]
         if parts:
@@ -295,9 +298,13 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
     spec = chart_of("forest")
     texts = label_width(row.text for row in forest.rows)
     limit = max(LABEL_LIMIT, ROOM - NARROWEST - texts)
-    names = label_width((row.name for row in forest.rows), limit)
+    long = any(len(row.name) * LETTER > limit for row in forest.rows)
+    two = long and all(MINUS in row.name for row in forest.rows)
+    lines = [row.name.replace(MINUS, "\0− ", two).split("\0") for row in forest.rows]
+    names = label_width((line for of in lines for line in of), limit)
     width = min(WIDTH, max(NARROWEST, ROOM - names - texts))
-    spec |= {"description": forest.description, "width": width, "height": ROW * len(forest.rows)}
+    spec |= {"description": forest.description, "width": width}
+    spec["height"] = (ROW + LINE * two) * len(forest.rows)
     drawn = [row for row in forest.rows if row.interval]
     ends = [0.0, *(end for row in drawn for end in (row.interval or ()))]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
@@ -308,7 +315,8 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         ends += alike
     for place, row in enumerate(forest.rows):
         prefix = "bold-" if row.whole else ""
-        data[f"{prefix}names"].append({"row": place, "name": drawable_text(row.name, limit)})
+        name = [drawable_text(line, limit) for line in lines[place]]
+        data[f"{prefix}names"].append({"row": place, "name": name})
         data[f"{prefix}texts"].append({"row": place, "text": row.text})
         data["rows"].append({"row": place, "label": row.label})
         if row.interval is None:
@@ -322,7 +330,8 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         data["intervals"].append(look | as_data(row.interval))
     spec = filled_in(spec, data)
     domain = list(padded(ends))
-    looks = {"names": {"limit": limit}, "texts": {"dx": width + 10}}
+    line = {"dy": -LINE / 2, "lineHeight": LINE} if two else {}
+    looks = {"names": {"limit": limit, **line}, "texts": {"dx": width + 10}}
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("alike", "zero", "intervals", "points"):
