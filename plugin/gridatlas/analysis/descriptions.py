@@ -110,7 +110,8 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     population, pairs = words.population(page), compared(asked)
     return Answer(
         text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
-        much=_range(page), shows=detectable(first), surer=would_show(first, _at_largest(first)),
+        much=f"{_ranked(page, first.factor)}.".replace("….", "…") if names else _range(page),
+        shows=detectable(first), surer=would_show(first, _at_largest(first)),
         least=_least(page, ranked),
     )  # fmt: skip
 
@@ -206,18 +207,11 @@ def value_range(page: Design) -> tuple[float | None, float | None]:
     return (float(np.exp(low)), float(np.exp(high))) if study.log else (low, high)
 
 
-def _ranked_names(page: Design) -> str:
-    """`Control 51.3 %, GRPO 47.3 %, Before GRPO 20.1 %`; empty without names."""
-    names = [
-        name for name in page.varied
-        if page.factor(name).role == "choice" and page.factor(name).numbers is None
-    ]  # fmt: skip
-    if not names:
-        return ""
-    name = min(names, key=lambda name: page.factor(name).baseline is None)
-    y = mean(
-        np.moveaxis(page.y, page.names.index(name), 0).reshape(len(page.factor(name).levels), -1), 1
-    )
+def _ranked(page: Design, name: str) -> str:
+    """`Control 51.3 %, GRPO 47.3 %, Before GRPO 20.1 %`: means over what all names have."""
+    y, rows = contrasts.level_means(page, name)
+    if not rows.any():
+        y = mean(contrasts.by_row(page, name), 0)
     order = sorted(np.flatnonzero(np.isfinite(y)).tolist(), key=lambda at: -page.sign * y[at])
     label = page.factor(name).spoken
     texts = [f"{label[at]} {words.mean_text(page, float(y[at]))}" for at in order[:4]]
@@ -251,7 +245,12 @@ def described_only(page: Design, prefix: str) -> Answer:
     places = words.shown_decimals(page)
     count = int(np.isfinite(study.y).sum()) if not page.fixed else int(np.isfinite(page.y).sum())
     ends = [words.fixed(end, places) for end in (low, high)]
-    ranked = _ranked_names(page)
+    names = [
+        name for name in page.varied
+        if page.factor(name).role == "choice" and page.factor(name).numbers is None
+    ]  # fmt: skip
+    first = min(names, key=lambda name: page.factor(name).baseline is None, default="")
+    ranked = _ranked(page, first) if first else ""
     if low == high:
         only = f"The only value is {words.with_unit(page, ends[0])}"
         text = only if count == 1 else f"All {count} values are {words.with_unit(page, ends[0])}"

@@ -74,6 +74,21 @@ def test_other_questions_of_several_benchmarks_are_those_of_each():
     assert line in answers["b", 0].evidence
 
 
+def test_where_no_difference_is_shown_names_are_ranked_over_what_all_of_them_have():
+    values = np.random.default_rng(3).normal(50, 20, (8, 5))
+    values[7] = np.arange(5) + 60.0
+    values[0, 1:] = np.nan
+    values[0, 0] = 99.0  # The only one of a name that lacks most.
+    factors = {
+        "model": name("model", "A B C D E F G H"),
+        "task": name("task", "p q r s t", "block"),
+    }
+    answer = front(table(values, factors, SCORE))
+    assert answer.headline == "No difference shown between 8 models"
+    assert answer.much.startswith("H 62.0 %, ") and answer.much.endswith(", …")
+    assert "A 99" not in answer.much
+
+
 # --- alike ----------------------------------------------------------------------------------------
 
 

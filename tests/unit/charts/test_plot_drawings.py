@@ -199,6 +199,18 @@ def test_a_forest_is_narrow_enough_to_be_read_on_a_phone(name, text):
     assert forest_specification(plot)["width"] >= 110
 
 
+def test_names_of_pairs_that_are_too_long_for_a_line_have_two():
+    first, second = "Sampled at a temperature of 1.2", "Sampled at a temperature of 0.6"
+    names = [f"{first} − {second}", f"{second} − {first}"]
+    plot = forest(*((name, 1.0) for name in names))
+    drawing = draw_one(plot)
+    for text in (first, f"− {second}", second, f"− {first}"):
+        assert f">{text}</" in drawing.svg
+    # One that isn't of two stays in a line, and the others with it.
+    single = layers(forest_specification(forest(*((name, 1.0) for name in [*names, "On average"]))))
+    assert [row["name"] for row in single["names"]] == [[name] for name in [*names, "On average"]]
+
+
 def test_a_difference_has_a_sign_but_for_nothing():
     plot = forest(("A", 1.0))
     assert [plot.signed(value) for value in (1.25, -0.04, -3, 0)] == ["+1.3", "0.0", "−3.0", "0.0"]
