@@ -85,7 +85,8 @@ def test_where_no_difference_is_shown_names_are_ranked_over_what_all_of_them_hav
     }
     answer = front(table(values, factors, SCORE))
     assert answer.headline == "No difference shown between 8 models"
-    assert answer.much.startswith("H 62.0 %, ") and answer.much.endswith(", …")
+    assert answer.much.startswith("H 62.0 %, ")
+    assert answer.much.endswith(", …")
     assert "A 99" not in answer.much
 
 
