@@ -148,9 +148,8 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
         if rule.kind == "book" and name == "id" and _recurs(column) and _is_numbering(column):
             return KindOfColumn("repeat", "it numbers what was measured several times")
         few = name in ("response", "answer") and column.level_count <= FEW_LEVELS
-        planned = name in terms.FACTORS or (
-            few and len({*column.counts.values()}) == 1
-        )  # of a survey
+        times = {*column.counts.values()}
+        planned = name in terms.FACTORS or (few and len(times - {1}) == len(times) == 1)
         if rule.kind == "text" and planned and not _has_objects(column):
             continue
         return KindOfColumn(rule.kind, rule.why)

@@ -447,7 +447,8 @@ def test_frames_of_other_libraries_and_named_indexes_are_taken():
     ],
 )
 def test_what_isnt_clear_in_a_frame_is_said_with_what_to_do(columns, options, message):
-    frame = runs() if "facets" in options else runs()[columns]
+    # Without the last: equally many rows of each level are taken for repeats.
+    frame = runs() if "facets" in options else runs()[columns][:-1]
     with pytest.raises(ValueError, match=message):
         gridatlas.from_frame(frame, **options)
 
