@@ -60,7 +60,7 @@ def _serve(listening: socket.socket) -> None:
             if key not in known:
                 try:
                     known[key] = pickle.dumps(render.draw_one(picture))
-                except Exception:
+                except Exception:  # Who asks draws it, and meets the same error.
                     known[key] = b""
             asked.sendall(known[key])
 

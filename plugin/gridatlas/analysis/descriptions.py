@@ -210,14 +210,14 @@ def value_range(page: Design) -> tuple[float | None, float | None]:
 def _ranked(page: Design, name: str) -> str:
     """`Control 51.3 %, GRPO 47.3 %, Before GRPO 20.1 %`: means over what all names have."""
     y, rows = contrasts.level_means(page, name)
-    if not rows.any():
-        y = mean(contrasts.by_row(page, name), 0)
+    each = mean(contrasts.by_row(page, name), 0)
+    y = y if rows.any() else each
     order = sorted(np.flatnonzero(np.isfinite(y)).tolist(), key=lambda at: -page.sign * y[at])
     label = page.factor(name).spoken
     texts = [f"{label[at]} {words.mean_text(page, float(y[at]))}" for at in order[:4]]
     while len(texts) > 1 and len(", ".join(texts)) > words.LONGEST - 3:
         texts.pop()
-    return ", ".join([*texts, "…"] if len(order) > len(texts) else texts)
+    return ", ".join([*texts, "…"] if np.isfinite(each).sum() > len(texts) else texts)
 
 
 def _place(page: Design) -> str:

@@ -507,8 +507,8 @@ def unshared(has: Bools) -> Bools:
 def own_units(page: Design, *names: str) -> Design:
     """The design of factors of which each level has replicates of its own, as people have one diet.
 
-    Those of a place repeat it, each by its mean over what all of them went through. It is the
-    page's own design where levels share replicates, or fewer than half went through all.
+    Those of a place repeat it, each by its mean over the other factors, as far as all places have
+    them; one that lacks a part of that is out. Where levels share replicates, it is the page's own.
     """
     finite, last = np.isfinite(page.y), page.y.ndim - 1
     apart = []
@@ -526,7 +526,7 @@ def own_units(page: Design, *names: str) -> Design:
     y = y[..., through, :].sum(axis=-2) / through.sum()
     n = np.isfinite(y).sum(axis=-1).astype(float)
     spare = np.maximum(n - 1, 0)
-    if not through.any() or 2 * n.sum() < y.shape[-1] or not spare.any():
+    if not through.any() or not spare.any():
         return page
     others = tuple(at for at, name in enumerate(own) if name != names[0])
     left = spare.sum(axis=others)[n.any(axis=others)]
@@ -535,8 +535,7 @@ def own_units(page: Design, *names: str) -> Design:
     within = np.where(n > 1, rest / np.maximum(spare, 1), rest.sum() / spare.sum())
     return replace(
         page, names=own, y=means[..., None], within=within, n=n, unit="repeats", own_only=False,
-        capped=bool(left.min() < 4),
-        floor=page.floor / through.sum(),
+        capped=bool(left.min() < 4), floor=page.floor / through.sum(),
     )  # fmt: skip
 
 

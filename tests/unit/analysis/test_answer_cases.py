@@ -410,6 +410,27 @@ def test_a_null_design_of_replicates_of_their_own_is_rarely_told_as_an_effect():
     assert found <= 16  # 10 are expected; as many have a chance of 4 %
 
 
+@pytest.mark.parametrize("count", [2, 4, 9])
+def test_however_many_names_have_seeds_of_their_own_what_is_ahead_is_shown(count):
+    random = np.random.default_rng(7)
+    values = np.full((count, 3, 5 * count), np.nan)
+    for at in range(count):
+        values[at, :, 5 * at : 5 * at + 5] = random.normal(50 + 8 * (at == 0), 1, (3, 5))
+    values[0, 1, 0] = np.nan  # A seed that lacks a row is out.
+    factors = {
+        "model": name("model", " ".join("ABCDEFGHI"[:count])),
+        "x": number("x", range(3), "condition"),
+        "seed": Factor("seed", tuple(map(str, range(5 * count))), "replicate"),
+    }
+    study = table(values, factors, Metric("Score", "", "higher", "linear"))
+    assert front(study).headline.startswith(("A is", "A likely", "A beats"))
+    tests = contrasts.pairs(design(prepare(study)), "model", [(0, 1)])
+    means = values.mean(axis=1)
+    sides = [means[at][np.isfinite(means[at])] for at in (0, 1)]
+    assert [*map(len, sides)] == [4, 5]
+    assert tests.estimate[0] == pytest.approx(sides[0].mean() - sides[1].mean())
+
+
 def test_unshared_seeds_are_welchs():
     values = np.full((2, 3, 8), np.nan)
     random = np.random.default_rng(5)
