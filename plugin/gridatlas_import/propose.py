@@ -18,7 +18,7 @@ from gridatlas_import.columns import Column, column_of, plain_name
 from gridatlas_import.counts import choose_counts, columns_beside
 from gridatlas_import.factors import explain_rest, notes_of_levels, why_factor
 from gridatlas_import.filters import Filtered, filtered, mark_of, named_in, with_joined, wrong_names
-from gridatlas_import.kinds import AXES, KindOfColumn, kinds_of
+from gridatlas_import.kinds import AXES, KindOfColumn, kinds_of, numbers_units
 from gridatlas_import.metric import MetricFound, metric_of, speaks_of
 from gridatlas_import.numerals import DecimalMark
 from gridatlas_import.options import ROWS, ImportOptions, Role
@@ -250,7 +250,8 @@ def _about(
 def _signs(columns: Mapping[str, Column], table: RawTable, metric: str) -> list[str]:
     """Texts that may say which values are better: titles, then levels, then benchmarks."""
     others = [column for name, column in columns.items() if name != metric]
-    levels = (column.distinct[:60] for column in others if not column.is_metric_like)
+    # R1, R2 and R3 number what was measured.
+    levels = (of.distinct[:60] for of in others if not (of.is_metric_like or numbers_units(of)))
     texts = [*dict.fromkeys(chain(table.wide, *levels))]
     spoken = {text: speaks_of(text) for text in texts if TITLE_WORDS & {*words(text)}}
     found = {better for better in spoken.values() if better}

@@ -55,6 +55,11 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
         crossed({"param_a": (1, 2, 3), "param_b": (1, 2)}, "mean_test_neg_mean_squared_error"),
         {"metric": "mean_test_neg_mean_squared_error", "better": "higher"},
     ),
+    "animals that are called as a metric is": (
+        crossed({"dose": (1, 2, 4), "treatment": ("control", "drug"),
+                 "animal": ("R1", "R2", "R3", "R4")}, "change"),
+        {"metric": "change", "better": None, "repeats": ["animal"]},
+    ),
     "Optuna, drawn at random but for two": (
         crossed({"params_depth": (2, 4), "params_width": (8, 16), "again": range(9)},
                 "number=@", "value", "params_dropout", "state=COMPLETE").replace("again", "_again"),
