@@ -20,7 +20,7 @@ import site_builds
 from amount import amount
 from builders import write_study
 from click.testing import CliRunner
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 import gridatlas
@@ -216,6 +216,8 @@ def test_logs_and_errors_hold_none(text: str) -> None:
 
 
 @given(hostile)
+@example(":\x1b[31m:warning::")
+@example("#\x1b[31m#\x1b[0m[error]")
 def test_scripts_report_none(text: str) -> None:
     stream = io.StringIO()
     with contextlib.redirect_stderr(stream):

@@ -6,8 +6,13 @@ import logging
 import re
 
 _TEMPLATE = re.compile(r"\{(?=[{%#])")
-# GitHub's runner takes `##[command]` anywhere in a line, and `::command::` after spaces.
-_COMMAND = re.compile(r"((?:\A|[\n\r])(?:[^\S\n\r]|\x1b\[[\d;]*m)*):(?=:)|#(?=#\[)")
+# GitHub's runner takes `##[command]` anywhere in a line, and `::command::` after spaces. Beside a
+# terminal, colours are taken out of what is printed.
+_COLOUR = r"\x1b\[[;?\d]*[a-zA-Z]"
+_COMMAND = re.compile(
+    rf"((?:\A|[\n\r])(?:[^\S\n\r]|{_COLOUR})*):(?=(?:{_COLOUR})*:)"
+    rf"|#(?=(?:{_COLOUR})*#(?:{_COLOUR})*\[)"
+)
 
 AS_TEXT, AS_JSON, AS_HTML = "\\x{:02x}", "\\u{:04x}", "&#{};"
 """How a character is written in a message, in JSON, and in HTML or Markdown."""
