@@ -45,8 +45,12 @@ class Drawn:
     here: Floats
 
 
-def drawn(seed: tuple[int, ...], *, planted: bool) -> Drawn:
-    """A study of a random design; without `planted` nothing differs."""
+def drawn(seed: tuple[int, ...], *, planted: bool, times: float = 1.0) -> Drawn:
+    """A study of a random design; without `planted` nothing differs.
+
+    Args:
+        times: What planted effects are multiplied by.
+    """
     random = np.random.default_rng(seed)
     factors = _varied(random)
     last = str(random.choice(["", "seed", "seed", "repeat", "block", "block", "item", "counts"]))
@@ -61,7 +65,7 @@ def drawn(seed: tuple[int, ...], *, planted: bool) -> Drawn:
     most = 11 if sides == 1 else 6
     units = {"seed": sides * int(random.integers(2, most)), "repeat": int(random.integers(2, 6)),
              "item": int(random.integers(5, 80))}.get(last, 1)  # fmt: skip
-    truth = _effects(random, factors) if planted else np.zeros(shape)
+    truth = times * _effects(random, factors) if planted else np.zeros(shape)
     runs = last in ("", "seed") and bool(random.random() < 0.4)
     own = np.zeros(shape)
     if last == "block":
@@ -248,6 +252,26 @@ def judged(number: int, *, planted: bool) -> tuple[bool, bool, bool]:
     wrong = {page: untrue(study, page, answer) for page, answer in answers.items()}
     clear = any(said.grade == "clear" for said in wrong[None])
     return bool(wrong[None]), clear, any(wrong.values())
+
+
+LARGE = 8.0
+"""A difference of means that is larger than nearly all luck."""
+
+
+def missed(number: int) -> bool | None:
+    """Whether the front page asserts nothing beside effects ten times as large as others.
+
+    Returns:
+        None where no factor that is chosen has levels so far apart.
+    """
+    study = drawn((5, number), planted=True, times=10.0)
+    scale = 1.0 if study.table.metric.unit != "ms" else 0.1
+    chosen = [study.table.factors[name].role == "choice" for name in study.axes]
+    every = {*range(len(chosen))}
+    means = (study.truth.mean(axis=tuple(every - {at})) for at in every if chosen[at])
+    if not any(np.ptp(of) > scale * LARGE for of in means):
+        return None
+    return not analyse(prepare(study.table))[None].assertions
 
 
 def untrue(study: Drawn, page: tuple[str, int] | None, answer: Answer) -> list[Assertion]:

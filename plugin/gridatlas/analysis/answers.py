@@ -60,7 +60,9 @@ def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> An
     prefix = prefix_of(page)
     if page.single:
         return alone(page, front)
-    tested = any(question.kind != "interaction" or question.shown for question in asked)
+    chosen = any(page.factor(name).role == "choice" for name in page.varied)
+    beside = ("interaction", "condition") if chosen else ("interaction",)
+    tested = any(question.kind not in beside or question.shown for question in asked)
     if not tested or value_range(page)[0] == value_range(page)[1]:
         return described_only(page, prefix)
     stated = _in_order(page, asked)

@@ -116,8 +116,7 @@ def _gap(question: Question, first: int, second: int) -> str:
 
 def slopes(page: Design, name: str) -> Floats:
     """The trend of each unit over the levels that it has; without units of each row."""
-    d = contrasts.arrange(page, name)
-    by_unit = mean(d, 1)
+    by_unit = mean(contrasts.arrange(page, name)[:, :, contrasts.retained(page, name)], 1)
     by_unit = by_unit[np.isfinite(by_unit).all(axis=1)]
     steps = np.arange(by_unit.shape[1]) - (by_unit.shape[1] - 1) / 2
     slopes: Floats = by_unit @ steps

@@ -449,7 +449,7 @@ Sums = tuple[Floats, Floats, float, int]
 
 
 def additive(design: Design, name: str) -> Sums | None:
-    """Least squares where no row has two levels of a factor, as in a Latin square or a fraction.
+    """Least squares where rows lack levels: all but one, as in a Latin square; or some of a number.
 
     Replicates and items have luck of their own with each level, which isn't told apart: none.
 
@@ -464,7 +464,10 @@ def additive(design: Design, name: str) -> Sums | None:
     at = np.nonzero(np.isfinite(y))
     if len(at[0]) > MOST_ADDED or sum(y.shape) > MOST_EFFECTS:
         return None
-    if np.isfinite(arrange(design, name)).sum(axis=2).max() > 1:
+    finite = np.isfinite(arrange(design, name))
+    together = finite.sum(axis=2).max() > 1
+    usual = finite[:, :, _usual(finite)]
+    if together and (not design.factor(name).numbers or _enough(design, usual)):
         return None
     axis = design.names.index(name)
     count = y.shape[axis]
@@ -562,7 +565,7 @@ def by_cell(
 def levels(design: Design, name: str) -> Tests:
     """Each level of an ordered factor against the mean of the others, and last the trend.
 
-    Levels that more than half of the rows lack take no part. Two levels have a trend alone. The
+    Levels with too many gaps take no part (see `retained`). Two levels have a trend alone. The
     trend's estimate is the fitted difference between the last level and the first.
     """
     if design.unit == "none":
@@ -572,31 +575,46 @@ def levels(design: Design, name: str) -> Tests:
         weights, first, second = level_weights(measured)
         weights = weights @ np.eye(len(sums[0]))[measured]
         return added(design, sums, weights, np.array(first), np.array(second))
-    if design.by_cell:
-        columns = arrange_cells(design, name)
-        finite = np.asarray(columns[2] > 0)
-    else:
-        d = arrange(design, name)
-        finite = np.isfinite(d).reshape(-1, d.shape[2])
-        has: Bools = np.asarray(np.isfinite(d).any(axis=1))
-    rows = np.asarray(finite.any(axis=1))
-    retained = (
-        np.flatnonzero(finite[rows].mean(axis=0) >= 0.5) if rows.any() else np.zeros(0, np.intp)
-    )
-    count = len(retained)
-    if count < 2:
+    left = retained(design, name)
+    if len(left) < 2:
         return nothing()
-    weights, first, second = level_weights(retained)
+    weights, first, second = level_weights(left)
     if design.by_cell:
-        of_d, k, n = (x[:, retained] for x in columns)
+        of_d, k, n = (x[:, left] for x in arrange_cells(design, name))
         return by_cell(design, of_d, k, n, weights, first, second)
-    if (
-        design.unit == "replicate"
-        and has[:, retained].all(axis=1).sum() < 0.5 * has[:, retained].any(axis=1).sum()
-    ):
+    d = arrange(design, name)[:, :, left]
+    if not _enough(design, np.isfinite(d)):
         return nothing()
     bare = replace(design, own_only=design.own_only or bool(fixed_levels(design, name).any()))
-    return weighted(bare, d[:, :, retained], weights, count - 1, first, second)
+    return weighted(bare, d, weights, len(left) - 1, first, second)
+
+
+def retained(design: Design, name: str) -> Codes:
+    """Levels that at least half of the rows have; of numbers those that enough rows have together.
+
+    The level with the most gaps goes first; more than half of them stay.
+    """
+    finite = np.isfinite(arrange(design, name))
+    left = _usual(finite)
+    spare = (len(left) - 1) // 2 if design.factor(name).numbers else 0
+    while spare and not _enough(design, finite[:, :, left]):
+        left = np.delete(left, finite[:, :, left].sum(axis=(0, 1)).argmin())
+        spare -= 1
+    return left
+
+
+def _usual(finite: Bools) -> Codes:
+    """Levels that at least half of the rows have which have any: (unit, row, level)."""
+    rows = finite.any(axis=2)
+    return np.flatnonzero(2 * finite.sum(axis=(0, 1)) >= max(1, rows.sum()))
+
+
+def _enough(design: Design, finite: Bools) -> bool:
+    """Whether half of the units have all levels, or three that are no replicates."""
+    rows: Bools = np.asarray(finite.all(axis=2))  # (unit, row, level)
+    whole, some = rows.any(axis=1).sum(), finite.any(axis=(1, 2)).sum()
+    most = 1 if design.by_cell else len(finite) if design.unit == "replicate" else 3
+    return bool(whole >= min(some / 2, most))
 
 
 def squares(tests: Tests) -> Floats:
@@ -646,16 +664,14 @@ def difference_by_unit(design: Design, name: str, a: int, b: int) -> Floats:
 def level_means(design: Design, name: str) -> tuple[Floats, Bools]:
     """The mean of each level over rows that all have, and which rows those are.
 
-    Levels that more than half of the rows lack don't count; theirs is nan.
+    Levels with too many gaps don't count; theirs is nan.
     """
     d = by_row(design, name)
     if (sums := additive(design, name)) is not None:
         return sums[0], np.ones(len(d), bool)
-    finite = np.isfinite(d)
-    some = np.asarray(finite.any(axis=1))
-    retained = finite[some].mean(axis=0) >= 0.5 if some.any() else np.zeros(d.shape[1], bool)
-    rows = finite[:, retained].all(axis=1) & some
+    left = retained(design, name)
+    rows: Bools = np.asarray(np.isfinite(d[:, left]).all(axis=1) & (len(left) > 0))
     means = np.full(d.shape[1], np.nan)
     if rows.any():
-        means[retained] = d[rows][:, retained].mean(axis=0)
-    return means, rows[some]
+        means[left] = d[rows][:, left].mean(axis=0)
+    return means, rows[np.asarray(np.isfinite(d).any(axis=1))]

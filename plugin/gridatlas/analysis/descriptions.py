@@ -220,6 +220,17 @@ def _ranked(page: Design, name: str) -> str:
     return ", ".join([*texts, "…"] if np.isfinite(each).sum() > len(texts) else texts)
 
 
+def _unranked(page: Design, name: str) -> str:
+    """How many names have no rank, as they lack some of what is averaged."""
+    study = page.study
+    at = list(study.factors).index(name)
+    y = study.y[tuple(slice(page.fixed[of], page.fixed[of] + 1) if of in page.fixed else slice(None)
+                      for of in study.factors)]  # fmt: skip
+    some = np.isfinite(np.moveaxis(y, at, 0)).reshape(y.shape[at], -1).any(axis=1).sum()
+    lack = int(some) - len(present_levels(page, name))
+    return words.unranked(lack, int(some), page.factor(name).label) if lack else ""
+
+
 def _place(page: Design) -> str:
     """Where the best value is: `lowest at batch 1 and length 512`."""
     if page.y.ndim < 2 or not np.isfinite(page.y).any():
@@ -251,6 +262,7 @@ def described_only(page: Design, prefix: str) -> Answer:
     ]  # fmt: skip
     first = min(names, key=lambda name: page.factor(name).baseline is None, default="")
     ranked = _ranked(page, first) if first else ""
+    unranked = _unranked(page, first) if first else ""
     if low == high:
         only = f"The only value is {words.with_unit(page, ends[0])}"
         text = only if count == 1 else f"All {count} values are {words.with_unit(page, ends[0])}"
@@ -268,13 +280,7 @@ def described_only(page: Design, prefix: str) -> Answer:
             if study.only("replicate")
             else text
         )
-    count, several = page.y.shape[-1], page.unit in ("replicate", "block", "item")
-    compared = any(page.factor(name).role in ("choice", "condition") for name in page.varied)
-    few = words.ONE_EACH
-    if several:
-        few = words.too_few(count, words.units_text(page)) if count < 3 else words.NO_PLACE
-        few = few if compared else words.NOTHING_VARIED
-    evidence = [] if low == high else [few]
+    evidence = [] if low == high else [_why_not(page), *([unranked] if unranked else [])]
     if study.averages:
         evidence = ["Only averages are known: they are taken as plain values."]
     return Answer(
@@ -285,6 +291,25 @@ def described_only(page: Design, prefix: str) -> Answer:
         population,
         much=_range(page) if low != high else "",
     )
+
+
+def _why_not(page: Design) -> str:
+    """Why nothing is tested."""
+    units, count = words.units_text(page), page.y.shape[-1]
+    if page.unit == "repeats" and page.n is not None:
+        return words.too_few(int(np.nanmax(page.n)), "measurements of each")
+    if page.unit not in ("replicate", "block", "item"):
+        return words.ONE_EACH
+    compared = [name for name in page.varied if page.factor(name).role in ("choice", "condition")]
+    if not compared:
+        return words.NOTHING_VARIED
+    if own := contrasts.own_replicates(page):
+        return words.too_few(words.span(min(own), max(own)), f"{units} of each")
+    if count < 3:
+        return words.too_few(count, units)
+    d = contrasts.arrange(page, compared[0])
+    some = len(contrasts.crossed(d)[0])
+    return words.too_few_have_all(some, count, units) if some else words.NO_PLACE
 
 
 def _copies(page: Design) -> list[str]:

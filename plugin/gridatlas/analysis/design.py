@@ -455,9 +455,10 @@ def design(study: Study, fixed: Mapping[str, int] | None = None) -> Design:
         for name in [study.only(role)]
     }
     single = study.only("replicate") in fixed or bool(study.copies and not varied["replicate"])
+    # All benchmarks share the luck of a run, unless each has runs of its own.
+    runs = study.table.cells_are_runs and not _have_own(names, y, varied)
     unit: Unit
-    unit, unit_name = ("none", "") if single else _unit(study, names, y, varied)
-    runs = study.table.cells_are_runs
+    unit, unit_name = ("none", "") if single else _unit(study, names, y, varied, runs=runs)
     replicate, block = varied["replicate"], varied["block"]
     if replicate and unit_name != replicate:
         y, k, n = _averaged(names, replicate, y, k, n)
@@ -507,23 +508,19 @@ def unshared(has: Bools) -> Bools:
 def own_units(page: Design, *names: str) -> Design:
     """The design of factors of which each level has replicates of its own, as people have one diet.
 
-    Those of a place repeat it, each by its mean over the other factors, as far as all places have
-    them; one that lacks a part of that is out. Where levels share replicates, it is the page's own.
+    Those of a place repeat it, each by its mean over the other factors, as far as replicates went
+    through all of these (see `_complete`). Where levels share replicates, it is the page's own.
     """
-    finite, last = np.isfinite(page.y), page.y.ndim - 1
-    apart = []
-    for at in range(last if page.unit == "replicate" else 0):
-        has: Bools = np.asarray(finite.any(axis=tuple({*range(last)} - {at})))
-        few = unshared(has[np.asarray(has.any(axis=1))])
-        apart += [at] if len(few) > 1 and (few | np.eye(len(few), dtype=bool)).all() else []
+    last = page.y.ndim - 1
+    axes = range(last if page.unit == "replicate" else 0)
+    apart = [at for at in axes if _are_apart(page.y, at, last)]
     if not apart or not {*names} <= {page.names[at] for at in apart}:
         return page
     own = tuple(page.names[at] for at in apart)
     y = np.moveaxis(page.y, apart, range(len(apart)))
-    y = y.reshape(*y.shape[: len(apart)], -1, y.shape[-1])
-    has = np.asarray(np.isfinite(y).any(axis=-1))
-    through = np.asarray(has[np.asarray(has.any(axis=-1))].all(axis=0))
-    y = y[..., through, :].sum(axis=-2) / through.sum()
+    y = np.moveaxis(y.reshape(*y.shape[: len(apart)], -1, y.shape[-1]), -2, 0)
+    through = _complete(np.isfinite(y).reshape(len(y), -1, y.shape[-1]))
+    y = y[through].sum(axis=0) / through.sum()
     n = np.isfinite(y).sum(axis=-1).astype(float)
     spare = np.maximum(n - 1, 0)
     if not through.any() or not spare.any():
@@ -539,19 +536,47 @@ def own_units(page: Design, *names: str) -> Design:
     )  # fmt: skip
 
 
+def _complete(has: Bools) -> Bools:
+    """Rows that replicates went through together, (row, level, replicate): those with fewest gaps.
+
+    As many as leave the level that has fewest the most values.
+    """
+    has = has[:, has.any(axis=(0, 2))]
+    rows = np.argsort(-has.sum(axis=(1, 2)), kind="stable")
+    left = np.logical_and.accumulate(has[rows]).sum(axis=2).min(axis=1)
+    values = left * np.arange(1, len(rows) + 1)
+    found = np.zeros(len(rows), bool)
+    found[rows[: int(values.argmax()) + 1]] = values.any()
+    return found
+
+
+def _have_own(names: Sequence[str], y: Floats, varied: Mapping[str, str | None]) -> bool:
+    """Whether each block has replicates of its own."""
+    if not (varied["block"] and varied["replicate"]):
+        return False
+    return _are_apart(y, names.index(varied["block"]), names.index(varied["replicate"]))
+
+
+def _are_apart(y: Floats, axis: int, units: int) -> bool:
+    """Whether no two levels share half of their replicates."""
+    has: Bools = np.asarray(np.isfinite(y).any(axis=tuple({*range(y.ndim)} - {axis, units})))
+    has = has if axis < units else has.T
+    few = unshared(has[np.asarray(has.any(axis=1))])
+    return len(few) > 1 and bool((few | np.eye(len(few), dtype=bool)).all())
+
+
 def _unit(
-    study: Study, names: Sequence[str], y: Floats, varied: Mapping[str, str | None]
+    study: Study, names: Sequence[str], y: Floats, varied: Mapping[str, str | None], *, runs: bool
 ) -> tuple[Unit, str]:
     """The widest factor that repeats the experiment; or counts, or single values."""
     replicate, item, block = (varied[role] for role in ("replicate", "item", "block"))
     left = 0
-    # All benchmarks share the luck of a run.
-    if block and study.apart and not study.table.cells_are_runs:
+    if block and study.apart and not runs:
         axis = names.index(block)
         here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
         left = len(np.unique(study.groups[here]))
     items = bool(item) and _levels(y, names, item or "") >= 5
-    counts = study.k is not None and not study.table.cells_are_runs
+    counts = study.k is not None and not runs
     if replicate and (left < 6 or _levels(y, names, replicate) >= 6):
         return "replicate", replicate
     if item and items and left < 6:

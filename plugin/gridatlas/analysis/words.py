@@ -236,7 +236,7 @@ def population(page: Design) -> str:
             times = np.zeros(0) if page.n is None else page.n[page.n > 0]
             most = times.max(initial=0)
             few, many = f"{times.min(initial=most):.0f}", f"{most:.0f}"
-            here = few if few == many else f"{few} to {many}"
+            here = span(few, many)
             if page.unit_name:
                 return (
                     f"for other {plural(page.factor(page.unit_name).label)} ({here} in each cell)"
@@ -378,8 +378,22 @@ def trends(metric: str, parts: Sequence[tuple[str, bool, str]], values: str = ""
     return f"{metric} {listed(texts)}{f': {values}' if values else ''}"
 
 
-def too_few(count: int, units: str) -> str:
-    return f"{count} {units} are too few: no difference is tested."
+def span(few: int | str, many: int | str) -> str:
+    return f"{few}" if few == many else f"{few} to {many}"
+
+
+def too_few(count: int | str, units: str) -> str:
+    verb = "is" if count == 1 else "are"
+    return f"{count} {units} {verb} too few: no difference is tested."
+
+
+def unranked(count: int, of: int, label: str) -> str:
+    verb = "lacks" if count == 1 else "lack"
+    return f"{count} of {of} {plural(label)} {verb} some of what is averaged: no rank here."
+
+
+def too_few_have_all(count: int, of: int, units: str) -> str:
+    return f"{count} of {of} {units} have all that would be compared: no difference is tested."
 
 
 def level_apart(page: Design, level: str, above: bool, size: str) -> str:

@@ -431,6 +431,99 @@ def test_however_many_names_have_seeds_of_their_own_what_is_ahead_is_shown(count
     assert tests.estimate[0] == pytest.approx(sides[0].mean() - sides[1].mean())
 
 
+def with_gaps(design: str) -> Table:
+    """A step of 20 beside a scatter of 1, of which parts lack."""
+    random = np.random.default_rng(4)
+    count = {"blocks": 6, "shared": 4, "own, by benchmark": 3}.get(design, 3)
+    means = 50 + 20 * np.arange(count)
+    x = number("learning rate", range(count))
+    metric = Metric("Score", "", "higher", "linear")
+    if design == "blocks":
+        values = means[:, None] + random.normal(0, 1, (6, 5)) + 8 * np.arange(5)
+        values[[0, 1, 2, 3, 4, 5, 0], [0, 1, 2, 3, 4, 0, 1]] = np.nan
+        return table(
+            values, {"lr": x, "benchmark": name("benchmark", "a b c d e", "block")}, metric
+        )
+    if design == "shared":
+        values = means[:, None] + random.normal(0, 1, (4, 8))
+        values[[1, 1, 1, 3, 0], [0, 1, 2, 3, 4]] = np.nan
+        return table(values, {"lr": x, "seed": replace(SEEDS, levels=SEEDS.levels[:8])}, metric)
+    seeds = 3 * 12
+    values = np.full((3, 3, 6, seeds), np.nan)
+    side = np.arange(seeds) % (9 if design == "own, by benchmark" else 3)
+    for seed, at in enumerate(side):
+        here = divmod(at, 3) if design == "own, by benchmark" else (at, slice(None))
+        values[*here, :, seed] = means[here[0]] + random.normal(0, 1, (1 if seeds == 9 else 6))
+    values[random.random(values.shape) < 0.2] = np.nan
+    factors = {
+        "lr": x,
+        "benchmark": name("benchmark", "a b c", "block"),
+        "x": number("x", range(6), "condition"),
+        "seed": Factor("seed", tuple(map(str, range(seeds))), "replicate"),
+    }
+    return table(values, factors, metric, cells_are_runs=design == "own, by benchmark")
+
+
+@pytest.mark.parametrize("design", ["blocks", "shared", "own", "own, by benchmark"])
+def test_gaps_hide_no_large_effect(design):
+    """No row has all levels; or few seeds have; or seeds of one level, or of one benchmark."""
+    answer = front(with_gaps(design))
+    assert [*answer.asserted][:1]
+    assert answer.headline.startswith(("Score likely rises with", "Score rises with"))
+
+
+def test_effects_of_numbers_with_gaps_add_up_by_least_squares():
+    study = prepare(with_gaps("blocks"))
+    means, _ = contrasts.level_means(design(study), "lr")
+    y = study.y
+    at = np.nonzero(np.isfinite(y))
+    x = np.hstack([np.eye(6)[at[0]], np.eye(5)[at[1]][:, 1:]])
+    expected = np.linalg.lstsq(x, y[at], rcond=None)[0][:6]
+    assert np.diff(means) == pytest.approx(np.diff(expected))
+    assert front(with_gaps("blocks")).grade == "likely"
+
+
+def test_of_numbers_the_level_with_the_most_gaps_takes_no_part():
+    page = design(prepare(with_gaps("shared")))
+    assert contrasts.retained(page, "lr").tolist() == [0, 2, 3]
+    assert np.isnan(contrasts.level_means(page, "lr")[0]).tolist() == [False, True, False, False]
+
+
+def of_each(levels: int, times: int, role: str, *, own: bool, gaps: int = 0) -> Table:
+    values = np.random.default_rng(6).normal(50, 1, (levels, times * (levels if own else 1)))
+    if own:
+        values[np.arange(values.shape[1]) // times != np.arange(levels)[:, None]] = np.nan
+    values[0, :gaps] = np.nan
+    model = name("model", "A B C D"[: 2 * levels - 1])
+    of = Factor("seed", tuple(map(str, range(values.shape[1]))), role)
+    return table(values, {"model": model, "seed": of}, Metric("Score", "", "higher", "linear"))
+
+
+@pytest.mark.parametrize(
+    ("study", "why"),
+    [
+        (of_each(4, 2, "replicate", own=True), "2 seeds of each are too few"),
+        (of_each(2, 2, "replicate", own=False), "2 seeds are too few"),
+        (of_each(2, 5, "replicate", own=False, gaps=3), "2 of 5 seeds have all that would be"),
+        (of_each(2, 5, "replicate", own=False, gaps=4), "1 to 5 seeds of each are too few"),
+        (of_each(3, 1, "condition", own=False), "One measurement of each"),
+    ],
+)
+def test_why_nothing_is_tested(study, why):
+    answer = front(study)
+    assert answer.grade == "untestable"
+    assert answer.evidence[0].startswith(why)
+    assert answer.headline.startswith(("A ", "B ", "C ", "D "))
+
+
+def test_names_that_lack_some_of_what_is_averaged_are_told():
+    values = np.random.default_rng(6).normal(50, 1, (4, 2))
+    values[0, 0] = np.nan
+    factors = {"model": name("model", "A B C D"), "b": name("benchmark", "a1 a2", "block")}
+    answer = front(table(values, factors, Metric("Score", "", "higher", "linear")))
+    assert "1 of 4 models lacks some of what is averaged: no rank here." in answer.evidence
+
+
 def test_unshared_seeds_are_welchs():
     values = np.full((2, 3, 8), np.nan)
     random = np.random.default_rng(5)

@@ -43,3 +43,10 @@ def test_random_designs(planted):
     for share, place in ((0.05, 0), (0.08, 2)):
         room = 2.5 * (share * (1 - share) / count) ** 0.5
         assert sum(row[place] for row in rows) <= count * (share + room)
+
+
+def test_large_effects_are_found():
+    """In all designs but those that nothing repeats, or hardly anything."""
+    missed = [random_designs.missed(number) for number in range(amount(100, 3000))]
+    found = [of for of in missed if of is not None]
+    assert sum(found) <= 0.1 * len(found)
