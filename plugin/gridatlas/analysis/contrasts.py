@@ -289,8 +289,8 @@ def is_binary(design: Design, d: Floats) -> bool:
 def own_replicates(design: Design) -> list[int]:
     """How many replicates each name has, if they aren't shared."""
     for name in design.varied:
-        factor = design.factor(name)
-        if design.unit == "replicate" and factor.role == "choice" and factor.numbers is None:
+        chosen = design.factor(name).role == "choice" and not _numbered(design, name)
+        if design.unit == "replicate" and chosen:
             d = arrange(design, name)
             has: Bools = np.asarray(np.isfinite(d).any(axis=1))
             if unshared(has.T)[np.triu_indices(d.shape[2], 1)].all():
@@ -465,9 +465,8 @@ def additive(design: Design, name: str) -> Sums | None:
     if len(at[0]) > MOST_ADDED or sum(y.shape) > MOST_EFFECTS:
         return None
     finite = np.isfinite(arrange(design, name))
-    together = finite.sum(axis=2).max() > 1
-    usual = finite[:, :, _usual(finite)]
-    if together and (not design.factor(name).numbers or _enough(design, usual)):
+    gaps = _numbered(design, name) and not _enough(design, finite[:, :, _usual(finite)])
+    if not gaps and finite.sum(axis=2).max() > 1:
         return None
     axis = design.names.index(name)
     count = y.shape[axis]
@@ -596,11 +595,16 @@ def retained(design: Design, name: str) -> Codes:
     """
     finite = np.isfinite(arrange(design, name))
     left = _usual(finite)
-    spare = (len(left) - 1) // 2 if design.factor(name).numbers else 0
+    spare = (len(left) - 1) // 2 if _numbered(design, name) else 0
     while spare and not _enough(design, finite[:, :, left]):
         left = np.delete(left, finite[:, :, left].sum(axis=(0, 1)).argmin())
         spare -= 1
     return left
+
+
+def _numbered(design: Design, name: str) -> bool:
+    """Whether the levels of an axis are numbers: one of all cells has no factor."""
+    return bool(getattr(design.study.factors.get(name), "numbers", None))
 
 
 def _usual(finite: Bools) -> Codes:

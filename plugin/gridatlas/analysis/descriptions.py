@@ -307,8 +307,7 @@ def _why_not(page: Design) -> str:
         return words.too_few(words.span(min(own), max(own)), f"{units} of each")
     if count < 3:
         return words.too_few(count, units)
-    d = contrasts.arrange(page, compared[0])
-    some = len(contrasts.crossed(d)[0])
+    some = len(contrasts.crossed(contrasts.arrange(page, compared[0]))[0])
     return words.too_few_have_all(some, count, units) if some else words.NO_PLACE
 
 
