@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from once import made_once
 from site_builds import Build, make_project
 
 HERE = Path(__file__).parent
@@ -50,7 +51,12 @@ def build(name: str, folder: Path, **environment: str) -> Build:
     """Build one of the projects, without anything in its cache."""
     project = make_project(folder, options=PROJECTS[name])
     shutil.copytree(HERE / "projects" / name, project.folder, dirs_exist_ok=True)
-    return project.build(**environment)
+    return project.built(**environment)
+
+
+def site(base: Path, name: str) -> Build:
+    """The site of one of the projects, built once per test run."""
+    return made_once(base, f"golden-{name}", lambda folder: build(name, folder / f"golden/{name}"))
 
 
 def recorded(files: Mapping[str, bytes], pages: Pages) -> Recorded:

@@ -227,11 +227,6 @@ ANSWERS = {"n": 10_000, "unanswered": 120, "truncated": 40, "tokens": 6_123_000}
 """What the samples of a complete cell were like."""
 
 
-def add_real_studies(base: Path, project: Project) -> None:
-    """Put this repository's data into a project."""
-    shutil.copytree(repository(base) / "data", project.folder / "data")
-
-
 def add_golden_studies(project: Project) -> None:
     """Put data of some golden sites, which have their bytes, into a project."""
     for name in ("one-axis", "repeats", "seeds"):
