@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,9 @@ NOTEBOOKS = {"EXECUTE_NOTEBOOKS": "true"}
 """Of a build that runs the notebooks."""
 
 
+_DRAWING = re.compile("<svg.*?</svg>", re.DOTALL)
+
+
 # --- projects and builds ------------------------------------------------------------------------
 
 
@@ -71,6 +75,11 @@ class Build:
         """The page at an address such as `studies/grpo-digits/`, parsed."""
         file = self.site / path
         return parse(file / "index.html" if file.is_dir() else file)
+
+    def words(self, path: str) -> BeautifulSoup:
+        """The page without its drawings, which are most of what there is to parse."""
+        html = (self.site / path / "index.html").read_text(encoding="utf-8")
+        return BeautifulSoup(_DRAWING.sub("", html), "html.parser")
 
     def files(self) -> dict[str, bytes]:
         """Every file of the site by its path."""
