@@ -1,6 +1,5 @@
 """Sites where other plugins render templates, and where data tries to be one, in each place."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,8 +188,7 @@ def written_mkdocs(base: Path) -> Build:
 def written_zensical(base: Path) -> Build:
     """Pages that were written, built by Zensical."""
     project = _written(base, "written-zensical")
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    done = run(command, project.folder)
+    done = run(["zensical", "build", "--clean", "--strict"], project.folder)
     assert done.returncode == 0, done.stdout
     return Build(done.returncode, done.stdout, project.folder / "site")
 
