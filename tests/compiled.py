@@ -1,6 +1,6 @@
-"""Templates are compiled, and the files of a theme listed, once for many builds.
+"""Templates are compiled, and a theme's files and emoji listed, once for many builds.
 
-Both are two thirds of what a small site with Material costs. A template is compiled again where a
+They are two thirds of what a small site with Material costs. A template is compiled again where a
 byte of it, or anything of its environment that the result depends on, is another.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jinja2
@@ -88,3 +89,10 @@ def list_once(theme: Path) -> None:
         )
 
     jinja2.FileSystemLoader.list_templates = list_templates  # type: ignore[method-assign]
+
+
+def look_up_once() -> None:
+    """Have all pages look up emoji in one table, not in copies of it: nobody writes into them."""
+    from pymdownx import emoji
+
+    emoji.copy = SimpleNamespace(deepcopy=lambda table: table)

@@ -1,4 +1,4 @@
-"""The browser of all tests: a process can have one. This folder and `tools` are on the path.
+"""The browser of all tests: a process can have one; and what is on the path of all of them.
 
 What is started in the background of a shell ignores Ctrl-C, and so does all that it starts. Tests
 that send it to a build mean one that somebody has before them.
@@ -22,7 +22,9 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-sys.path[:0] = [str(Path(__file__).parent / "browser"), str(Path(__file__).parents[1] / "tools")]
+_HERE = Path(__file__).parent
+# Sites are made, and looked at in a browser, for tests of several folders.
+sys.path[:0] = [str(_HERE / name) for name in ("browser", "sites", "golden", "../tools")]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,6 +51,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--costs") or os.environ.get("CI"):
         config.pluginmanager.register(Costs(config))
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of everything that lives as long as the test run."""
+    return tmp_path_factory.getbasetemp()
 
 
 @pytest.fixture(scope="session")

@@ -27,11 +27,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiled import compile_once, list_once
+from compiled import compile_once, list_once, look_up_once
 from drawn import draw_once
 
-COMMANDS = ("mkdocs", "gridatlas")
-"""What can be run, beside scripts."""
+COMMANDS = ("mkdocs", "gridatlas", "zensical")
+"""What can be run, beside scripts; not ProperDocs, which takes the place of MkDocs in a process."""
 
 _LIBRARIES = (
     "altair", "babel.dates", "gridatlas.assessment.answers", "gridatlas.cli.build",
@@ -116,7 +116,7 @@ def start(
 
 @functools.cache
 def commands() -> Path:
-    """A folder for PATH: `gridatlas`, `mkdocs` and `python -m mkdocs` of scripts are copies, too.
+    """A folder for PATH: `COMMANDS` and `python -m mkdocs` of scripts are copies, too.
 
     They read nothing, and one ends before the next begins: no pipe leads from one to another.
     """
@@ -183,6 +183,7 @@ def _serve() -> None:
     templates = Path(tempfile.mkdtemp(prefix="templates-"))
     compile_once(templates)
     drawing = draw_once(templates)
+    look_up_once()
     list_once(Path(str(importlib.import_module("material").__file__)).parent / "templates")
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)  # As in conftest.py: it is the time of the tests.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from once import made_once
 from site_builds import Build, make_project
 
 HERE = Path(__file__).parent
@@ -27,6 +28,9 @@ PROJECTS: dict[str, Mapping[str, Any]] = {
 FILES, TEXTS = "files.txt", "pages.txt"
 _LISTED = (".png", ".gz", ".zip")
 _THEME = ("assets/images/", "assets/javascripts/", "assets/stylesheets/")
+_STUDY = re.compile(r"studies/.*\.html$")
+_ARTICLE = re.compile(rb"<article.*</article>", re.DOTALL)
+_FOOTER = re.compile(rb'<footer class="ga-footer".*?</footer>', re.DOTALL)
 _BLOCKS = [
     *("h1", "h2", "h3", "h4", "p", "li", "dt", "dd", "tr", "caption", "figcaption", "summary"),
     *("details", "div", "section", "nav", "figure", "button", "blockquote", "pre", "table"),
@@ -50,7 +54,12 @@ def build(name: str, folder: Path, **environment: str) -> Build:
     """Build one of the projects, without anything in its cache."""
     project = make_project(folder, options=PROJECTS[name])
     shutil.copytree(HERE / "projects" / name, project.folder, dirs_exist_ok=True)
-    return project.build(**environment)
+    return project.built(**environment)
+
+
+def site(base: Path, name: str) -> Build:
+    """The site of one of the projects, built once per test run."""
+    return made_once(base, f"golden-{name}", lambda folder: build(name, folder / f"golden/{name}"))
 
 
 def recorded(files: Mapping[str, bytes], pages: Pages) -> Recorded:
@@ -62,25 +71,25 @@ def recorded(files: Mapping[str, bytes], pages: Pages) -> Recorded:
     )
 
 
-def recorded_studies(files: Mapping[str, bytes], pages: Pages) -> Recorded:
-    """What is compared of this repository's site: what is ours of pages of studies, and downloads.
+def articles(files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """What is ours of the pages of this repository's studies, but for the footer with the commit.
 
-    The theme's part of a page has the titles of all documents, and the small sites have it whole.
+    The theme's part has the titles of all documents, and the small sites have it whole.
+    """
+    found = {path: _ARTICLE.search(text) for path, text in files.items() if _STUDY.match(path)}
+    return {path: _FOOTER.sub(b"", article[0]) for path, article in found.items() if article}
+
+
+def recorded_studies(files: Mapping[str, bytes], pages: Pages) -> Recorded:
+    """What is compared of this repository's site: articles of studies, and downloads.
+
     It changes the pages.
     """
-    pages = {
-        path: page
-        for path, page in pages.items()
-        if path.startswith("studies/") and page.article is not None
-    }
-    for page in pages.values():
-        for published in page.select(".ga-footer"):  # It names a commit.
-            published.decompose()
-    bytes_of = {path: str(page.article).encode() for path, page in pages.items()} | {
+    bytes_of = {path: files[path] for path in pages} | {
         path: content for path, content in files.items() if path.startswith("grids/")
     }
     for page in pages.values():
-        for folded in page.select("details"):
+        for folded in page.find_all("details"):
             folded.decompose()
     return Recorded(
         "".join(f"{digest(path, content)}  {path}\n" for path, content in bytes_of.items()),

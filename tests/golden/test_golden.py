@@ -9,9 +9,20 @@ import re
 from pathlib import Path
 
 import pytest
-from golden import PROJECTS, build, parsed, read, recorded, recorded_studies, write, wrong
+from golden import (
+    PROJECTS,
+    articles,
+    build,
+    parsed,
+    read,
+    recorded,
+    recorded_studies,
+    site,
+    write,
+    wrong,
+)
 from grammar import faults
-from site_builds import ROOT, Build, atlas
+from site_builds import ROOT, atlas
 
 OURS = "this-repository"
 KEPT = ROOT / "build/golden"
@@ -19,15 +30,15 @@ KEPT = ROOT / "build/golden"
 
 @pytest.mark.parametrize("name", sorted(PROJECTS))
 def test_a_small_site_is_as_recorded(
-    name: str, tmp_path: Path, request: pytest.FixtureRequest
+    name: str, base: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Python orders sets anew in each process, so that runs compare orders, too."""
-    files = built(name, tmp_path / "site").files()
+    files = site(base, name).files()
     pages = parsed(files)
     assert faults(files, pages) == []
     found = recorded(files, pages)
     if request.config.getoption("--update"):
-        again = built(name, tmp_path / "again", PYTHONHASHSEED="1").files()
+        again = build(name, tmp_path / "again", PYTHONHASHSEED="1").files()
         assert recorded(again, parsed(again)) == found, (
             "two builds differ: look for the order of a set"
         )
@@ -35,17 +46,12 @@ def test_a_small_site_is_as_recorded(
     assert wrong(name, found, files, KEPT / name) == ""
 
 
-def built(name: str, folder: Path, **environment: str) -> Build:
-    site = build(name, folder, **environment)
-    assert site.status == 0, site.log
-    return site
-
-
 def test_this_repositorys_studies_are_as_recorded(
-    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    base: Path, request: pytest.FixtureRequest
 ) -> None:
-    files = atlas(tmp_path_factory.getbasetemp()).files()
-    pages = parsed(files)
+    files = atlas(base).files()
+    files |= (ours := articles(files))
+    pages = parsed(ours)
     assert faults(files, pages) == []
     found = recorded_studies(files, pages)
     if request.config.getoption("--update"):
@@ -53,13 +59,10 @@ def test_this_repositorys_studies_are_as_recorded(
     assert wrong(OURS, found, files, KEPT / OURS) == ""
 
 
-def test_a_picture_that_says_another_thing_than_its_legend_is_found(tmp_path: Path) -> None:
-    site = built("seeds", tmp_path / "site").files()
-    files = {
-        path: content
-        for path, content in site.items()
-        if not path.startswith("grids/") or path.endswith("/answers.json")
-    }
+def test_a_picture_that_says_another_thing_than_its_legend_is_found(base: Path) -> None:
+    page = "studies/methods/seed/1/index.html"
+    site_files = site(base, "seeds").files()
+    files = {path: site_files[path] for path in (page, "grids/methods/answers.json")}
     assert faults(files, parsed(files)) == []
     for was, becomes, fault in (
         ("; faded: not", "", "faded elements under"),

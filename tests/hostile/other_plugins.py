@@ -1,6 +1,5 @@
 """Sites where other plugins render templates, and where data tries to be one, in each place."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,14 @@ RESULT = str(7919 * 7907)
 """What each expression gives: no text of a site has it, unless one was evaluated."""
 
 TEMPLATES = {
-    "expression": "{{ 7919*7907 }} {%set y = 7919*7907%} {{y}} {%- raw -%} {# gone #} {{'{{'}} {{{",
-    "shell": "{{ cycler.__init__.__globals__.os.popen('echo $((7919*7907))').read() }}"
-    " [[ 7919*7907 ]] <% set y = 7919*7907 %> [[ y ]] ((# gone #)) %%",
+    "expression": "{{ 7919*7907 }} [[ 7919*7907 ]] {%- raw -%} <% raw %> {# gone #} ((# x #)) {{{",
     # No entities: the minifier reads those of attributes twice, in all pages of a site.
     "markup": "</title><script>alert(1)</script> <b>{{ 7919*7907 }}</b> {",
 }
-"""Templates with Jinja's own delimiters, and with those of `DELIMITERS`, by the study's id."""
+"""Templates with Jinja's own delimiters, and with those of `DELIMITERS`, by the study's id.
+
+Short ones: a label that Vega has to cut takes it up to a second.
+"""
 STARTS = (
     "??? danger", "1) one", "a) letter", "i) roman", "???+ open", "#) any", "A. upper", "12. n",
     "/// note", '=== "tab"', "!!! note", ": term", "--8<-- 'secret.txt'", "; x", "%% x", "||| x",
@@ -37,7 +37,7 @@ DELIMITERS = {
     "j2_comment_start_string": "((#",
     "j2_comment_end_string": "#))",
 }
-"""Others than Jinja's own, for mkdocs-macros; the second template has them."""
+"""Others than Jinja's own, for mkdocs-macros."""
 LANGUAGES = [
     {"locale": "en", "name": "English", "default": True, "build": True},
     {"locale": "de", "name": "Deutsch", "build": True},
@@ -53,7 +53,6 @@ class Template(Naughty):
 
 
 STUDIES = {
-    "plain": Template("plain", ("plain words",)),
     **{study: Template(study, (text,)) for study, text in TEMPLATES.items()},
     "starts": Template("starts", STARTS),
 }
@@ -108,7 +107,7 @@ date: 2026-05-01
 
 # A post
 
-The best is {{ grid(study="plain", facet="two").best.value }}.
+The best is {{ grid(study="starts", facet="two").best.value }}.
 
 <!-- more -->
 
@@ -189,8 +188,7 @@ def written_mkdocs(base: Path) -> Build:
 def written_zensical(base: Path) -> Build:
     """Pages that were written, built by Zensical."""
     project = _written(base, "written-zensical")
-    command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    done = run(command, project.folder)
+    done = run(["zensical", "build", "--clean", "--strict"], project.folder)
     assert done.returncode == 0, done.stdout
     return Build(done.returncode, done.stdout, project.folder / "site")
 

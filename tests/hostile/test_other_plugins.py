@@ -35,7 +35,7 @@ from gridatlas.model.study import inline
 
 every_build = pytest.mark.parametrize("build", BUILDS, indirect=True)
 every_written = pytest.mark.parametrize("build", WRITTEN, indirect=True)
-every_study = pytest.mark.parametrize("study", [study for study in STUDIES if study != "plain"])
+every_study = pytest.mark.parametrize("study", STUDIES)
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_the_other_plugins_do_their_work(build: Build) -> None:
         assert "The best is 8." in posts
         assert "That is all." not in posts
     sitemap = (build.site / "sitemap.xml").read_text("utf-8")
-    assert "<loc>https://atlas.example/project/sub/studies/plain/</loc>" in sitemap
+    assert "<loc>https://atlas.example/project/sub/studies/starts/</loc>" in sitemap
 
 
 # --- pages that `gridatlas build` wrote, on hosts with macros -----------------------------------
@@ -242,7 +242,9 @@ def test_no_written_page_has_a_template(base: Path, tmp_path: Path) -> None:
     # What people copy into pages of their own.
     copied = {
         text_of(element.find_previous_sibling("p")).split()[0]: element.get_text()
-        for element in parse(tmp_path / "studies/shell/facet/two/index.md").select(".ga-share pre")
+        for element in parse(tmp_path / "studies/expression/facet/two/index.md").select(
+            ".ga-share pre"
+        )
     }
     assert set(copied) == {"BibTeX", "Markdown", "HTML"}
     pasted = [copied["Markdown"], copied["HTML"]]

@@ -48,6 +48,7 @@ EXTENSIONS = [
     "admonition", "attr_list", "pymdownx.superfences",
     {"pymdownx.tabbed": {"alternate_style": True}},
 ]  # fmt: skip
+PROPERDOCS = (sys.executable, "-m", "properdocs", "build")
 URL = "https://example.org/results/"
 ASSETS = {
     "extra_css": ["assets/gridatlas/gridatlas.css"],
@@ -82,17 +83,13 @@ def _project(folder: Path, cache: Path, with_plugin: bool) -> Project:
     return project
 
 
-def _command(*command: str) -> list[str]:
-    return [sys.executable, "-m", *command]
-
-
 def _mkdocs(project: Project) -> Build:
     return project.built("--strict")
 
 
 def _properdocs(project: Project) -> Build:
     site = project.folder / "site"
-    done = run(_command("properdocs", "build", "--strict", "-d", str(site)), project.folder)
+    done = run([*PROPERDOCS, "--strict", "-d", str(site)], project.folder)
     assert done.returncode == 0, done.stdout
     return Build(done.returncode, done.stdout, site)
 
@@ -126,7 +123,7 @@ def _site_of(host: str) -> Callable[[Project], Build]:
 
 def _zensical_alone(project: Project) -> Build:
     _written(project)
-    done = run(_command("zensical", "build", "--clean", "--strict"), project.folder)
+    done = run(["zensical", "build", "--clean", "--strict"], project.folder)
     assert done.returncode == 0, done.stdout
     return Build(done.returncode, done.stdout, project.folder / "site")
 
@@ -243,8 +240,8 @@ def test_zensical_has_the_pages_in_its_navigation(builds: Mapping[str, Build], h
     ("host", "command"),
     [
         ("mkdocs", ["mkdocs", "build", "--strict"]),
-        ("properdocs", _command("properdocs", "build", "--strict")),
-        ("zensical", _command("zensical", "build", "--strict")),
+        ("properdocs", [*PROPERDOCS, "--strict"]),
+        ("zensical", ["zensical", "build", "--strict"]),
     ],
 )
 def test_each_host_fails_on_a_fault_and_names_its_line(
@@ -263,7 +260,7 @@ def test_an_unwritten_site_is_not_taken_for_one(tmp_path: Path) -> None:
     # Zensical ignores a plugin without a word: the pages and charts have to be looked for.
     project = site_builds.make_project(tmp_path / "project")
     site_builds.add_tiny_study(project)
-    done = run(_command("zensical", "build", "--strict"), project.folder)
+    done = run(["zensical", "build", "--strict"], project.folder)
     assert done.returncode == 0
     assert json.loads((project.folder / "mkdocs.yml").read_text("utf-8"))["plugins"][1] == (
         "gridatlas"

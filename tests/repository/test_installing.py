@@ -14,6 +14,7 @@ NAME = "gridatlas"
 
 ANY_NAME = r"grid[-_.]?atlas"
 """A registry takes these for names, too."""
+NAMED = re.compile(ANY_NAME, re.IGNORECASE)
 FROM_A_PLACE = re.compile(rf"{ANY_NAME}(?:\[[\w, -]+\])?\s*@\s*\S+", re.IGNORECASE)
 REQUIREMENT = re.compile(
     rf"(?<![\w./-]){ANY_NAME}(?:\[[\w$, -]+\]|\s*(?:[=~!<>]=|===|[<>])\s*v?\d)", re.IGNORECASE
@@ -68,6 +69,8 @@ def requirements(path: Path, content: str) -> Iterator[str]:
 
 
 def installs_the_name(text: str) -> bool:
+    if not NAMED.search(text):  # As nearly all texts.
+        return False
     text = FROM_A_PLACE.sub("", text)
     if REQUIREMENT.search(text):
         return True

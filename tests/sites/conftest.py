@@ -10,12 +10,6 @@ from site_builds import Build, Project
 
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of everything that lives as long as the test run."""
-    return tmp_path_factory.getbasetemp()
-
-
-@pytest.fixture(scope="session")
 def cache(base: Path) -> Path:
     """Drawings that all tests share, which don't look at drawing itself."""
     return site_builds.shared_cache(base)

@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,9 @@ NOTEBOOKS = {"EXECUTE_NOTEBOOKS": "true"}
 """Of a build that runs the notebooks."""
 
 
+_DRAWING = re.compile("<svg.*?</svg>", re.DOTALL)
+
+
 # --- projects and builds ------------------------------------------------------------------------
 
 
@@ -71,6 +75,11 @@ class Build:
         """The page at an address such as `studies/grpo-digits/`, parsed."""
         file = self.site / path
         return parse(file / "index.html" if file.is_dir() else file)
+
+    def words(self, path: str) -> BeautifulSoup:
+        """The page without its drawings, which are most of what there is to parse."""
+        html = (self.site / path / "index.html").read_text(encoding="utf-8")
+        return BeautifulSoup(_DRAWING.sub("", html), "html.parser")
 
     def files(self) -> dict[str, bytes]:
         """Every file of the site by its path."""
@@ -225,11 +234,6 @@ large,16,0.2,24.5
 
 ANSWERS = {"n": 10_000, "unanswered": 120, "truncated": 40, "tokens": 6_123_000}
 """What the samples of a complete cell were like."""
-
-
-def add_real_studies(base: Path, project: Project) -> None:
-    """Put this repository's data into a project."""
-    shutil.copytree(repository(base) / "data", project.folder / "data")
 
 
 def add_golden_studies(project: Project) -> None:

@@ -330,11 +330,11 @@ def test_each_page_of_ours_has_a_card(atlas: Build) -> None:
     pictures = set()
     for file in pages:
         address = f"{SITE_URL}{file.parent.relative_to(atlas.site).as_posix()}/"
-        page = parse(file)
-        assert page.head is not None
+        head, _, body = file.read_text("utf-8").partition("</head>")
+        page = BeautifulSoup(head, "html.parser")
         if is_moved(page):
             continue  # an old address, which leads to a page with one
-        tags = page.head.select("meta[property], meta[name^=twitter]")
+        tags = page.select("meta[property], meta[name^=twitter]")
         found = {str(tag.get("property") or tag["name"]): str(tag["content"]) for tag in tags}
         assert len(found) == len(tags)
         assert found["og:url"] == address
@@ -346,7 +346,7 @@ def test_each_page_of_ours_has_a_card(atlas: Build) -> None:
         assert (found["og:image:width"], found["og:image:height"]) == ("1200", "630")
         assert found["twitter:card"] == "summary_large_image"
         # A page leads with the same everywhere: on its card, in its description, in itself.
-        text = text_of(article(page))
+        text = " ".join(html.unescape(re.sub("<[^>]*>", "", body)).split())
         assert any(
             lead in text and lead in found["og:image:alt"]
             for lead in re.split(r"[.:] ", f"{found['og:description']} ")

@@ -5,20 +5,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+import golden
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
-from expected import OURS, OURS_PASS_8, ROLLOUTS, TRAINED, is_former
-from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
+from expected import OURS, is_former
+from site_builds import DYNTS, Build, Project, nav_addresses, navigation
 
 
 @pytest.fixture(scope="module")
-def whole(base: Path, atlas: Build) -> Build:
-    """The repository's studies in a site without `nav:`, whose pages hold all of its navigation."""
-    assert atlas.site.is_dir()  # its drawings are used again
-    project = site_builds.make_project(base / "whole", site_builds.shared_cache(base))
-    site_builds.add_real_studies(base, project)
-    return project.built("--strict")
+def shapes(base: Path) -> Build:
+    """Seven studies in a golden site without `nav:`, whose pages hold all of its navigation."""
+    return golden.site(base, "shapes")
 
 
 def studies(build: Build) -> list[Any]:
@@ -29,90 +27,45 @@ def studies(build: Build) -> list[Any]:
     return found[0][2]
 
 
-def measured(title: str, study: str) -> list[Any]:
-    """The pages of a study that runs of the script of digits measured."""
-    home, (settings, temperatures, seeds) = f"studies/{study}/", TRAINED[study]
-    return [
-        title,
-        home,
-        [
-            [
-                "Training",
-                f"{home}setting/",
-                [[name, f"{home}setting/{level}/", []] for level, name in settings.items()],
-            ],
-            [
-                "Evaluation temperature",
-                f"{home}temperature/",
-                [[name, f"{home}temperature/{key}/", []] for key, name in temperatures.items()],
-            ],
-            [
-                "Training seed",
-                f"{home}seed/",
-                [[name, f"{home}seed/{level}/", []] for level, name in seeds.items()],
-            ],
-            ["Checks", f"{home}checks/", []],
-            ["Runs", f"{home}reproduction/", []],
-        ],
+def entry(study: str, title: str, *facets: tuple[str, ...]) -> list[Any]:
+    """A study's place in the navigation: its facets, each with its levels, and its checks."""
+
+    def address(*names: str) -> str:
+        parts = ["studies", study, *(name.lower().replace(" ", "-") for name in names)]
+        return "/".join(parts) + "/"
+
+    below = [
+        [facet, address(facet), [[level, address(facet, level), []] for level in levels]]
+        for facet, *levels in facets
     ]
+    return [title, address(), [*below, ["Checks", address("checks"), []]]]
 
 
-def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
-    dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
-    digits = "Digits before and after GRPO, with a control"
-    assert studies(whole) == [
-        measured(f"{digits}: our own runs", OURS),
-        measured(f"{digits}, pass@8: our own runs", OURS_PASS_8),
-        measured("Digits after GRPO at two rollout temperatures: our own runs", ROLLOUTS),
-        [
-            "DynTS: local window size and retention ratio",
-            dynts,
-            [
-                [
-                    "Model",
-                    f"{dynts}model/",
-                    [
-                        ["R1-Llama", f"{dynts}model/r1-llama/", []],
-                        ["R1-Qwen", f"{dynts}model/r1-qwen/", []],
-                    ],
-                ],
-                [
-                    "Benchmark",
-                    f"{dynts}benchmark/",
-                    [
-                        ["AIME24", f"{dynts}benchmark/aime24/", []],
-                        ["AIME25", f"{dynts}benchmark/aime25/", []],
-                        ["AMC23", f"{dynts}benchmark/amc23/", []],
-                        ["GPQA_D", f"{dynts}benchmark/gpqa_d/", []],
-                        ["Average", f"{dynts}benchmark/average/", []],
-                    ],
-                ],
-                ["Checks", f"{dynts}checks/", []],
-                ["Reproduction", f"{dynts}reproduction/", []],
-            ],
-        ],
-        [
-            "GRPO on two-operand digit tasks",
-            grpo,
-            [
-                [
-                    "GRPO setting",
-                    f"{grpo}setting/",
-                    [
-                        ["Before GRPO", f"{grpo}setting/before/", []],
-                        ["After GRPO, temperature 1.25", f"{grpo}setting/after_t125/", []],
-                        ["After GRPO, temperature 1.0", f"{grpo}setting/after_t100/", []],
-                    ],
-                ],
-                ["Checks", f"{grpo}checks/", []],
-            ],
-        ],
+def test_pages_are_grouped_by_study_and_facet(shapes: Build) -> None:
+    benchmarks = ("Benchmark", "Sums", "Proofs", "Logic", "Words", "Average")
+    assert studies(shapes) == [
+        entry("large", "A hundred by a hundred"),
+        entry(
+            "loss", "Loss of three optimizers", ("Optimizer", "Plain", "Adaptive", "Second-order")
+        ),
+        entry("one-grid", "One grid"),
+        entry("settings", "Settings over four benchmarks", ("Model", "Base", "Tuned"), benchmarks),
+        entry("sweep", "Dropout"),
+        entry("times", "Time of a forward pass", ("GPU", "Card A", "Card B", "Card C")),
+        entry("two-by-two", "Two by two"),
     ]
 
 
 @pytest.mark.parametrize(
     ("page", "below"),
     [
+        (
+            f"studies/{OURS}/reproduction/",
+            [
+                "Digits before and after GRPO, with a control: our own runs",
+                *("Training", "Evaluation temperature", "Training seed", "Checks", "Runs"),
+            ],
+        ),
         (
             f"studies/{DYNTS}/model/r1-qwen/",
             ["DynTS: local window size and retention ratio", "Model", "R1-Llama", "R1-Qwen"],
@@ -177,8 +130,8 @@ def _related(build: Build, relation: str, address: str) -> str | None:
     return urljoin(f"/{address}", str(links[0]["href"])).lstrip("/") if links else None
 
 
-def test_previous_and_next_lead_over_every_page(whole: Build) -> None:
-    assert_walk(whole)
+def test_previous_and_next_lead_over_every_page(shapes: Build) -> None:
+    assert_walk(shapes)
 
 
 def test_pages_that_the_user_placed_are_not_appended_again(tiny: Callable[..., Project]) -> None:

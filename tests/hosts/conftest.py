@@ -1,6 +1,0 @@
-"""The projects that hosts build are made as in tests/sites."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
