@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from builders import cases
 from shipped_columns import digits, dynts
 
 from gridatlas.analysis import statements
@@ -40,18 +41,7 @@ def test_two_readings_have_the_worse_verdict():
     assert worst(["undecided", "false", "holds"]) == "false"
 
 
-@pytest.mark.parametrize(
-    ("text", "more"),
-    [
-        ("a sweet spot around a window size of 2000", True),
-        ("clear outlier peak", True),
-        ("Performance degrades significantly", True),
-        ("massive and robust performance boost", True),
-        ("The highest value is 52.0", False),
-        ("peaks at 0.4", True),
-        ("It repeats twice", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "more"), cases(__file__, "words that assert more"))
 def test_words_that_assert_more(text, more):
     assert bool(strong_words(text)) is more
 

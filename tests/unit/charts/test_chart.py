@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import vl_convert
 from bs4 import BeautifulSoup
-from builders import table
+from builders import cases, table
 
 from gridatlas.charts.description import describe_difference, describe_grid
 from gridatlas.charts.draw import draw_difference, draw_values
@@ -303,19 +303,7 @@ def test_a_large_grid_has_no_values_in_its_cells(make_study):
 
 @pytest.mark.parametrize(
     ("number", "step", "places"),
-    [
-        (1, 1, [0]),
-        (1, 10, [0]),
-        (2, 10, [0, 1]),
-        (5, 1, [0, 1, 2, 3, 4]),
-        (5, 2, [0, 2, 4]),
-        (6, 2, [0, 2, 5]),
-        (21, 10, [0, 10, 20]),
-        (29, 10, [0, 10, 28]),
-        (31, 10, [0, 10, 20, 30]),
-        (100, 50, [0, 99]),
-        (151, 50, [0, 50, 100, 150]),
-    ],
+    cases(__file__, "labels are thinned but for the first and the last"),
 )
 def test_labels_are_thinned_but_for_the_first_and_the_last(number, step, places):
     found = thinned(number, step)

@@ -352,17 +352,7 @@ def test_rows_that_are_equal_because_the_factor_does_nothing_are_not_found(make_
 
 
 @pytest.mark.parametrize(
-    ("counts", "times", "width"),
-    [
-        ([2, 1, 1], 2, 1),
-        ([2, 2, 1], 2, 2),
-        ([3, 2, 1], 2, 2),
-        ([4, 2], 2, 3),
-        ([4, 3, 1], 2, 3),
-        ([3, 3, 1], 3, 2),
-        ([1, 1, 1, 1], 2, 2),
-        ([7], 2, 3),
-    ],
+    ("counts", "times", "width"), cases(__file__, "the chance of equal lines is exact")
 )
 def test_the_chance_of_equal_lines_is_exact(counts, times, width):
     """Against every order of the values."""
@@ -711,21 +701,7 @@ def _copied(make_study, *accepted):
 
 
 @pytest.mark.parametrize(
-    ("at", "covers"),
-    [
-        ("", True),
-        ("bench: a, depth: [2, 4]", True),
-        ("depth: [2, 4]", True),
-        ("bench: a", True),
-        ("depth: [1, 2, 3, 4]", True),
-        ("depth: [2.0, '4']", True),
-        ("depth: [2, 4], rate: [1, 2, 3, 4, 5]", True),
-        ("depth: [2, 3]", False),
-        ("depth: 2", False),
-        ("bench: b", False),
-        ("depth: [2, 4], rate: [1, 2]", False),
-        ("bench: a, layer: 2", False),
-    ],
+    ("at", "covers"), cases(__file__, "an acceptance names a finding that lies within it")
 )
 def test_an_acceptance_names_a_finding_that_lies_within_it(make_study, at, covers):
     study = _copied(make_study, f"finding: repeated-row, at: {{{at}}}, because: seen in the paper")

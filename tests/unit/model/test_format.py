@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from builders import table
+from builders import cases, table
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -96,22 +96,7 @@ def test_a_difference_has_the_digits_of_the_value_and_a_sign(value, decimals):
     assert text[0] == ("+" if Decimal(digits) > 0 else MINUS if Decimal(digits) < 0 else digits[0])
 
 
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (0.0009999, "< 0.001"),
-        (0.001, "0.001"),
-        (0.00125, "0.0013"),
-        (0.0125, "0.013"),
-        (0.03, "0.03"),
-        (0.0996, "0.1"),
-        (0.125, "0.13"),
-        (0.2, "0.20"),
-        (0.9949, "0.99"),
-        (0.996, "> 0.99"),
-        (1.0, "1"),
-    ],
-)
+@pytest.mark.parametrize(("p", "text"), cases(__file__, "a p value is the same text everywhere"))
 def test_a_p_value_is_the_same_text_everywhere(p, text):
     assert format_p(p) == text
     assert in_p(p) == (f"p = {text}" if text[0] not in "<>" else f"p {text}")
