@@ -469,12 +469,6 @@ def test_counts_are_binomial_with_the_common_share():
     assert tests.p[0] == pytest.approx(2 * stats.norm.sf(20 / error))
 
 
-@pytest.mark.parametrize(("k1", "n1", "k2", "n2"), [(3, 50, 0, 50), (20, 20, 14, 20), (0, 9, 0, 7)])
-def test_few_counts_are_fishers(k1, n1, k2, n2):
-    reference = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])[1]
-    assert contrasts.fisher(k1, n1, k2, n2) == pytest.approx(reference)
-
-
 def test_holm_is_holms():
     p = np.array([0.01, np.nan, 0.04, 0.03])
     expected = [0.03, np.nan, 0.06, 0.06]
@@ -512,13 +506,6 @@ def test_cells_of_benchmarks_that_count_as_one_have_no_names():
     page = design(prepare(table(values, {"x": number("x", range(3)), "t": tasks, "s": seeds})))
     assert cells.names_of_best(page, ["x", "t"]) == ()
     assert cells.names_of_best(page, ["x"])
-
-
-def test_a_block_that_is_the_mean_of_others_is_left_out():
-    values = np.round(np.random.default_rng(1).normal(50, 5, (6, 4)), 1)
-    values = np.concatenate([values, np.round(values[:, :3].mean(axis=1, keepdims=True), 1)], 1)
-    factors = {"model": name("model", "A B C D E F"), "b": name("task", "p q r s total", "block")}
-    assert prepare(table(values, factors)).factors["b"].levels == ("p", "q", "r", "s")
 
 
 def test_progress_is_taken_at_its_end():

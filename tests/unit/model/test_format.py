@@ -43,6 +43,9 @@ def by_hand(value, decimals):
 @example(Decimal("86.85"), 1)
 @example(Decimal("-0.05"), 1)
 @example(Decimal("-0.04"), 1)
+@example(Decimal("-0"), 0)
+@example(Decimal("1E+30"), 0)
+@example(Decimal("1234567890123456789012345678.5"), 1)
 def test_a_decimal_is_rounded_half_away_from_zero(value, decimals):
     assert format_value(value, decimals) == by_hand(Fraction(value), decimals)
 
@@ -89,6 +92,8 @@ def test_a_ratio_has_two_digits(ratio, text):
 
 
 @given(st.decimals(-1000, 1000, places=9), DECIMALS)
+@example(Decimal("-0.04"), 1)
+@example(Decimal("-1E+30"), 0)
 def test_a_difference_has_the_digits_of_the_value_and_a_sign(value, decimals):
     text = format_difference(value, decimals)
     digits = format_value(value, decimals)
