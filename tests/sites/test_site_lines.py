@@ -10,17 +10,6 @@ from site_builds import Build
 
 NEVER = re.compile(r"can't be tested$|on average;|\d+ of \d+ pairs")
 
-REPLACED = re.compile(
-    r"All pale|Dashed: highest|ranks best of|Does either axis|less the mean of each|Grey band|"
-    r"probably too (high|low)|Band: the interval|if cells were sampled|if items are independent|"
-    r"on average over the cells that both|\d+ better, \d+ worse|Only significant cells|"
-    r"Where nothing is tested|The number of trials behind|may be chance\. The highest|"
-    r"Certainty: |Read by a program|Readings differ in|only for want of a second|"
-    r"Mean of the parts:|Possible counts of trials:|harmless finding|Not a second time|"
-    r"names no script|By its own values too|described in Croissant|less sure than the margin"
-)
-"""Wordings that others took the place of."""
-
 
 @pytest.fixture(scope="module")
 def pages(atlas: Build) -> dict[str, str]:
@@ -61,9 +50,3 @@ def test_lines_are_short_and_say_how_sure(atlas: Build, pages: dict[str, str]) -
             assert len(words) <= 45, (path, name)
         terms = {str(link["href"]) for link in page.select("a.ga-term")}
         assert terms <= {f"#{element['id']}" for element in page.select("[id]")}, path
-
-
-def test_wordings_that_were_replaced_are_gone(atlas: Build, pages: dict[str, str]) -> None:
-    for path in pages:
-        found = REPLACED.search(" ".join(atlas.page(path).article.get_text(" ").split()))
-        assert not found, (path, found)

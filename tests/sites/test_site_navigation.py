@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import pytest
 import site_builds
 from bs4 import BeautifulSoup
-from expected import OURS, OURS_PASS_8, ROLLOUTS, TRAINED, is_former
+from expected import SETTINGS, TRAINED, is_former
 from site_builds import DYNTS, GRPO, Build, Project, nav_addresses, navigation
 
 
@@ -29,84 +29,18 @@ def studies(build: Build) -> list[Any]:
     return found[0][2]
 
 
-def measured(title: str, study: str) -> list[Any]:
-    """The pages of a study that runs of the script of digits measured."""
-    home, (settings, temperatures, seeds) = f"studies/{study}/", TRAINED[study]
-    return [
-        title,
-        home,
-        [
-            [
-                "Training",
-                f"{home}setting/",
-                [[name, f"{home}setting/{level}/", []] for level, name in settings.items()],
-            ],
-            [
-                "Evaluation temperature",
-                f"{home}temperature/",
-                [[name, f"{home}temperature/{key}/", []] for key, name in temperatures.items()],
-            ],
-            [
-                "Training seed",
-                f"{home}seed/",
-                [[name, f"{home}seed/{level}/", []] for level, name in seeds.items()],
-            ],
-            ["Checks", f"{home}checks/", []],
-            ["Runs", f"{home}reproduction/", []],
-        ],
-    ]
-
-
 def test_pages_are_grouped_by_study_and_facet(whole: Build) -> None:
-    dynts, grpo = f"studies/{DYNTS}/", f"studies/{GRPO}/"
-    digits = "Digits before and after GRPO, with a control"
-    assert studies(whole) == [
-        measured(f"{digits}: our own runs", OURS),
-        measured(f"{digits}, pass@8: our own runs", OURS_PASS_8),
-        measured("Digits after GRPO at two rollout temperatures: our own runs", ROLLOUTS),
-        [
-            "DynTS: local window size and retention ratio",
-            dynts,
-            [
-                [
-                    "Model",
-                    f"{dynts}model/",
-                    [
-                        ["R1-Llama", f"{dynts}model/r1-llama/", []],
-                        ["R1-Qwen", f"{dynts}model/r1-qwen/", []],
-                    ],
-                ],
-                [
-                    "Benchmark",
-                    f"{dynts}benchmark/",
-                    [
-                        ["AIME24", f"{dynts}benchmark/aime24/", []],
-                        ["AIME25", f"{dynts}benchmark/aime25/", []],
-                        ["AMC23", f"{dynts}benchmark/amc23/", []],
-                        ["GPQA_D", f"{dynts}benchmark/gpqa_d/", []],
-                        ["Average", f"{dynts}benchmark/average/", []],
-                    ],
-                ],
-                ["Checks", f"{dynts}checks/", []],
-                ["Reproduction", f"{dynts}reproduction/", []],
-            ],
-        ],
-        [
-            "GRPO on two-operand digit tasks",
-            grpo,
-            [
-                [
-                    "GRPO setting",
-                    f"{grpo}setting/",
-                    [
-                        ["Before GRPO", f"{grpo}setting/before/", []],
-                        ["After GRPO, temperature 1.25", f"{grpo}setting/after_t125/", []],
-                        ["After GRPO, temperature 1.0", f"{grpo}setting/after_t100/", []],
-                    ],
-                ],
-                ["Checks", f"{grpo}checks/", []],
-            ],
-        ],
+    found, home = studies(whole), f"studies/{GRPO}/"
+    assert [item[1] for item in found] == [f"studies/{id}/" for id in (*TRAINED, DYNTS, GRPO)]
+    facets = [[facet[0] for facet in item[2]] for item in found]
+    ours = ["Training", "Evaluation temperature", "Training seed", "Checks", "Runs"]
+    assert facets == [*[ours] * 3, ["Model", "Benchmark", "Checks", "Reproduction"], [
+        "GRPO setting", "Checks"]]  # fmt: skip
+    settings = [[name, f"{home}setting/{level}/", []] for level, name in SETTINGS.items()]
+    assert found[-1] == [
+        "GRPO on two-operand digit tasks",
+        home,
+        [["GRPO setting", f"{home}setting/", settings], ["Checks", f"{home}checks/", []]],
     ]
 
 
