@@ -77,6 +77,20 @@ def table(head: str, *rows: str) -> str:
     return "\n".join((head, *rows)) + "\n"
 
 
+def rows(grid: str, *before: str) -> list[str]:
+    """CSV lines of a grid: rows (levels of y) by lines, columns (of x) by spaces, - where absent.
+
+    Args:
+        before: Facet levels that stand in each line.
+    """
+    return [
+        ",".join((*before, str(x), str(y), value))
+        for y, line in enumerate(grid.strip().splitlines(), 1)
+        for x, value in enumerate(line.split(), 1)
+        if value != "-"
+    ]
+
+
 def write_study(
     folder: Path,
     study: str | Mapping[str, Any] = HEAD,

@@ -14,8 +14,6 @@ from site_builds import (
     Build,
     Project,
     article,
-    figure_name,
-    figures,
     nav_addresses,
     navigation,
     text_of,
@@ -90,19 +88,6 @@ def test_what_is_worst_is_told_first(changed: Build) -> None:
     to, _, anchor = str(link["href"]).partition("#")
     assert (changed.site / PAGE / to).resolve() == changed.site / "studies/tiny/model/small"
     assert changed.page("studies/tiny/model/small/").find(id=anchor) is not None
-
-
-def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
-    found = figures(article(changed.page(PAGE)))
-    assert [figure_name(figure) for figure in found] == [
-        "Small, before", "Small, after", "Small, after − before",
-    ]  # fmt: skip
-    # What was, has neither an address nor cards on this page.
-    assert [bool(figure.get("id")) for figure in found] == [False, True, False]
-    assert [bool(figure.get("data-cells")) for figure in found] == [False, True, False]
-    labels = [str(element["aria-label"]) for element in found[2].select('[role="graphics-symbol"]')]
-    assert "Learning rate 0.1, Batch size 8: +20.0 points, significant" in labels
-    assert "Learning rate 0.2, Batch size 8: 0 points" in labels
 
 
 @pytest.mark.parametrize(

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from html import unescape
 
 import pytest
 from bs4 import BeautifulSoup
 from site_builds import Build, text_of
 
 NEVER = re.compile(r"can't be tested$|on average;|\d+ of \d+ pairs")
-
-REPLACED = re.compile(
-    r"All pale|Dashed: highest|ranks best of|Does either axis|less the mean of each|Grey band|"
-    r"probably too (high|low)|Band: the interval|if cells were sampled|if items are independent|"
-    r"on average over the cells that both|\d+ better, \d+ worse|Only significant cells|"
-    r"Where nothing is tested|The number of trials behind|may be chance\. The highest|"
-    r"Certainty: |Read by a program|Readings differ in|only for want of a second|"
-    r"Mean of the parts:|Possible counts of trials:|harmless finding|Not a second time|"
-    r"names no script|By its own values too|described in Croissant|less sure than the margin"
-)
-"""Wordings that others took the place of."""
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +48,3 @@ def test_lines_are_short_and_say_how_sure(pages: dict[str, BeautifulSoup]) -> No
             assert len(words) <= 45, (path, name)
         terms = {str(link["href"]) for link in page.select("a.ga-term")}
         assert terms <= {f"#{element['id']}" for element in page.find_all(id=True)}, path
-
-
-def test_wordings_that_were_replaced_are_gone(atlas: Build, pages: dict[str, object]) -> None:
-    """In drawings, too."""
-    for path in pages:
-        html = (atlas.site / path / "index.html").read_text("utf-8")
-        found = REPLACED.search(" ".join(unescape(re.sub("<[^>]*>", " ", html)).split()))
-        assert not found, (path, found)

@@ -118,35 +118,14 @@ def test_a_study_without_script_and_runs_has_no_such_page(run: Build) -> None:
 def test_a_study_that_is_not_run_says_so_and_what_it_takes(atlas: Build) -> None:
     page = article(atlas.page(f"studies/{DYNTS}/reproduction/"))
     text = text_of(page)
-    links = [str(link["href"]) for link in page.select("a") if link.text.endswith("kv_sweep.py")]
-    assert links == ["../../../reproduce/kv_sweep/"]
     assert page.h1.find(string=True) == "0 of 160 cells measured again: not run"
-    assert text.index("install uv, which runs the script") < text.index("uv run docs/reproduce")
-    # 298 questions × 5 samples × 20 cells × 2 models.
-    assert "takes 59,600 trials" in text
-    assert "In 160 of 160 cells the published score is uncertain by more than ±3.0 points" in text
+    assert "takes 59,600 trials" in text  # 298 questions × 5 samples × 20 cells × 2 models
+    steps = ["install uv", "uv run docs/reproduce", "about 200 GB of disk", "Then run a cell"]
+    assert sorted(steps, key=text.index) == steps
     assert figures(page) == []
-    assert "batches Each answer's cache is pruned by its own length. Published: 20" in text
-    before = [block.text for block in page.select("pre.ga-code")[:3]]
-    assert [command.split(" --model")[0] for command in before] == [
-        "uv run docs/reproduce/kv_sweep.py",
-        "uv run docs/reproduce/train_predictor.py",
-        "uv run docs/reproduce/kv_sweep.py",
-    ]
-    assert text.index("about 200 GB of disk") < text.index("Then run a cell")
-    grids = [block.text for block in page.select(".ga-rerun > details > pre.ga-code")]
-    assert len(grids) == 8
-    assert grids[0] == (
-        "uv run docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
-        "--out runs/r1-llama-aime24"
-    )
+    assert len(page.select(".ga-rerun > details > pre.ga-code")) == 8  # an average isn't run
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == 160
-    assert not any("average" in line for line in commands)
-    assert commands[0] == (
-        "uv run docs/reproduce/kv_sweep.py --model r1-llama --benchmark aime24 "
-        "--local-window 3000 --ratio 0.1"
-    )
 
 
 def test_a_run_says_what_its_answers_were_like_cell_by_cell(run: Build) -> None:
@@ -173,45 +152,20 @@ def test_a_run_of_many_cells_says_it_by_grid(atlas: Build) -> None:
     assert all(" % (at most " in text for text in of_start.values())
 
 
-OURS_AND_CELLS = {
-    OURS: ("Digits before and after GRPO, with a control: our own runs", 972, "", "0"),
-    OURS_PASS_8: (
-        "Digits before and after GRPO, with a control, pass@8: our own runs",
-        648,
-        "",
-        "0.6",
-    ),
-    ROLLOUTS: (
-        "Digits after GRPO at two rollout temperatures: our own runs",
-        2400,
-        f"--study {ROLLOUTS} --seed 3757731083 ",
-        "0",
-    ),
-}
-
-
-@pytest.mark.parametrize("study", OURS_AND_CELLS)
-def test_what_only_runs_measured_is_never_called_reproduced(atlas: Build, study: str) -> None:
-    title, cells, chosen, first = OURS_AND_CELLS[study]
+@pytest.mark.parametrize(("study", "cells"), [(OURS, 972), (OURS_PASS_8, 648), (ROLLOUTS, 2400)])
+def test_what_only_runs_measured_is_never_called_reproduced(
+    atlas: Build, study: str, cells: int
+) -> None:
     page = article(atlas.page(f"studies/{study}/reproduction/"))
-    text = text_of(page)
     assert page.h1.find(string=True) == f"{cells:,} of {cells:,} cells measured"
-    assert f"{title}: all its values" in text
-    assert "pip install accelerate==1.15.0" in text
-    assert "torch==2.13.0 " in text
+    text = text_of(page)
     assert "It has no published value, so it is no reproduction of a published figure" in text
     links = [str(link["href"]) for link in page.select("a") if link.text.endswith("grpo_digits.py")]
     assert links == ["../../../reproduce/grpo_digits/"]
     commands = [line for block in page.select("pre.ga-cells") for line in block.text.split("\n")]
     assert len(commands) == len(set(commands)) == cells
-    assert commands[0] == (
-        f"python docs/reproduce/grpo_digits.py {chosen}--only setting=before"
-        f" --only temperature={first} --only seed=1 --only x_digits=1 --only y_digits=1"
-    )
     for path in (f"studies/{study}/", f"studies/{study}/seed/3/"):
-        text = text_of(article(atlas.page(path)))
-        assert "Measured here: runs and settings." in text
-        assert "in the style of the published digit grids" in text
+        assert "Measured here: runs and settings." in text_of(article(atlas.page(path)))
 
 
 def test_the_metrics_of_one_run_lead_to_each_other(atlas: Build) -> None:

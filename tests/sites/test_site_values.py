@@ -328,22 +328,6 @@ def test_differences_are_the_second_minus_the_first(atlas: Build, path: str) -> 
         assert _texts(found[name]) == ["0" if text == "0.0" else text for text in numbers]
 
 
-def test_the_best_of_a_disputed_row_is_marked_and_the_best_undisputed_named(atlas: Build) -> None:
-    figure = figure_of(atlas.page(f"studies/{GRPO}/setting/after_t125/"), "after_t125")
-    x, y = "Number of x's digits", "Number of y's digits"
-    assert figure.select_one("svg")["aria-label"] == (
-        f"After GRPO, temperature 1.25: Score from 30 to 94 (disputed) over {x} and {y}. Highest: "
-        f"94 (disputed) at {x} 8, {y} 7; highest undisputed: 84 at {x} 7, {y} 6; {x} 5, {y} 9; "
-        f"{x} 7, {y} 10. Disputed: 58 of 100 values."
-    )
-    notes = " ".join(text_of(note) for note in about(figure, "p"))
-    assert "want of a second reading" not in notes
-    assert (
-        "10 cells: Disputed: one reading gives this value; no value in "
-        '"GRPO digits figure, read by healer-alpha-free" (disputed).'
-    ) in notes
-
-
 def test_every_number_of_the_summary_table_is_that_of_its_grid(atlas: Build) -> None:
     for path in PLACES:
         page = atlas.page(path)

@@ -44,3 +44,10 @@ def make_study(checked):
         return study
 
     return make_study
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A working folder in which nothing is."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -53,30 +53,10 @@ def small(demo):
 # --- names --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("facets", "message"),
-    [
-        (
-            {"model": "smal", "seed": 1},
-            'model has no level "smal"; did you mean "small"? (expected one of small, large)',
-        ),
-        ({"model": "small", "seed": 30}, 'seed has no level "30" (expected one of 1, 2)'),
-        (
-            {"modle": "small", "seed": 1},
-            "demo has no facet modle; did you mean model? (expected one of model, seed)",
-        ),
-        ({}, 'grid() needs a level of model too (expected one of model="small", model="large")'),
-        (
-            {"model": "small", "seed": 2},
-            "demo has no grid small/2 (expected one of small/1, large/2)",
-        ),
-    ],
-)
-def test_an_unknown_name_is_refused_with_the_nearest(demo, facets, message):
-    with pytest.raises(gridatlas.UnknownName) as refused:
-        demo.grid(**facets)
-    assert str(refused.value) == message
-    assert isinstance(refused.value, KeyError)
+def test_an_unknown_number_is_refused_with_the_others(demo):
+    with pytest.raises(gridatlas.UnknownName, match='seed has no level "30"') as refused:
+        demo.grid(model="small", seed=30)
+    assert str(refused.value).endswith(" (expected one of 1, 2)")
 
 
 def test_numbers_are_levels_by_their_value(demo):
@@ -363,17 +343,10 @@ def test_loading_and_printing_import_nothing_heavy():
 def test_a_study_and_its_grids_have_answers():
     study = gridatlas.load(REPOSITORY / "data")["dynts-window-ratio"]
     assert study.answer is study.answers[""]
-    assert study.answers["model/r1-qwen"].headline == (
-        "R1-Qwen: No effect of ratio or local window size shown"
-    )
-    assert [of.kind for of in study.answer.assertions] == ["block", "block", "trend"]
     block = study.answer.assertions[0]
     assert (block.factor, block.levels) == ("model × benchmark", ("R1-Qwen", "R1-Llama", "AIME25"))
     assert block.low < block.estimate < block.high
-    assert (block.unit, block.grade) == ("%", "clear")
-    assert study.answer.population == "if these questions are asked again"
     grid = study.grid(model="r1-qwen", benchmark="aime24")
-    assert grid.answer.grade == "not-shown"
     assert grid.answer.headline == (
         "R1-Qwen, AIME24: No effect of ratio or local window size shown"
     )

@@ -139,6 +139,8 @@ def test_failed_runs_are_said_where_they_failed():
     factors = {"optimizer": name("optimizer", "a b c"), "lr": number("lr", range(8))}
     codes = dict(zip(factors, np.nonzero(np.ones((3, 8))), strict=True))
     study = prepare(Table(factors, codes, values.ravel(), LOSS))
+    assert study.failed["optimizer"] == {"a": 1, "b": 1}
+    assert np.isnan(study.y).sum() == 2  # never filled
     answers = analyse(study, ["optimizer"])
     assert "2 failed runs left out: 1 of a and 1 of b." in answers[None].evidence
     assert "1 failed run left out." in answers["optimizer", 0].evidence
@@ -158,7 +160,9 @@ def test_a_mean_of_others_is_said():
     values = np.round(noise(6, 4, size=5) + 50, 1)
     values = np.concatenate([values, np.round(values[:, :3].mean(axis=1, keepdims=True), 1)], 1)
     factors = {"model": name("model", "A B C D E F"), "b": name("task", "p q r s total", "block")}
-    assert "Total is the mean of others and not counted." in front(table(values, factors)).evidence
+    study = prepare(table(values, factors))
+    assert study.factors["b"].levels == ("p", "q", "r", "s")
+    assert "Total is the mean of others and not counted." in analyse(study)[None].evidence
 
 
 # --- cells that may be the best -------------------------------------------------------------------
@@ -295,14 +299,6 @@ def test_what_nearly_rises_isn_t_its_last_level():
     factors = {"t": number("temperature", range(175, 226, 10)), "seed": seeds}
     answer = front(table(values, factors, replace(SCORES, decimals=1)))
     assert answer.headline.startswith("Score is higher at larger temperature: ")
-
-
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [("variety", "varieties"), ("day", "days"), ("batch", "batches"), ("seed", "seeds")],
-)
-def test_plurals(label, expected):
-    assert words.plural(label) == expected
 
 
 # --- what would have been found -------------------------------------------------------------------

@@ -37,6 +37,7 @@ SHARES = (
     'metric: {name: Accuracy, better: higher, unit: "%", range: [0, 100], decimals: 1}\n'
     "x: rate\ny: depth\n"
 )
+LOSS = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
 SEEDS = (
     "facets: [seed]\nroles: {seed: replicate}\n"
     "factors: {seed: {levels: [%s{id: mean, aggregate: {by: mean}}]}}\n"
@@ -176,9 +177,8 @@ def test_the_mean_of_one_seed_has_neither(make_study):
 
 
 def test_seeds_need_no_trials(make_study):
-    head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,{loss}" for seed, loss in ((1, 2.5), (2, 2.9), (3, 3.0))]
-    results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
+    results = analyse(make_study(LOSS + seeds(3), table("seed,rate,depth,value", *rows)))
     grid, uncertainty = uncertainty_of(results, seed="mean")
     reach = T2 * stdev([2.5, 2.9, 3.0]) / sqrt(3)
     cell = cells_of(grid, uncertainty)["1", "1"]
@@ -195,9 +195,8 @@ def test_seeds_that_are_all_alike_are_no_more_sure_than_their_trials(make_study)
 
 
 def test_equal_losses_of_all_seeds_have_no_interval(make_study):
-    head = "format: 1\ntitle: A demo\nmetric: {name: Loss, better: lower}\nx: rate\ny: depth\n"
     rows = [f"{seed},1,1,2.5" for seed in (1, 2, 3)]
-    results = analyse(make_study(head + seeds(3), table("seed,rate,depth,value", *rows)))
+    results = analyse(make_study(LOSS + seeds(3), table("seed,rate,depth,value", *rows)))
     assert cells_of(*uncertainty_of(results, seed="mean")) == {}
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from builders import HEAD, table
+from builders import HEAD, rows, table
 
 from gridatlas.assessment.agreement import (
     Alone,
@@ -22,20 +22,6 @@ SQUARE = """
 42.7 44.0 48.7 49.3
 39.3 38.7 50.0 37.3
 """
-
-
-def rows(grid, *before):
-    """CSV lines of a grid: rows (levels of depth) by lines, columns (of rate) by spaces, - absent.
-
-    Args:
-        before: Facet levels that stand in each line.
-    """
-    return [
-        ",".join((*before, str(x), str(y), value))
-        for y, line in enumerate(grid.strip().splitlines(), 1)
-        for x, value in enumerate(line.split(), 1)
-        if value != "-"
-    ]
 
 
 def compared(make_study, *grids, more=""):

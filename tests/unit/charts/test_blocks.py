@@ -14,7 +14,6 @@ from gridatlas.charts.binning import BLOCKS_UP_TO, Shown, gather, layout, mark_k
 from gridatlas.charts.draw import draw_difference, draw_disagreement, draw_values
 from gridatlas.charts.marks import ABSENT, SEVERAL, Segment
 from gridatlas.charts.render import draw_one
-from gridatlas.charts.vegalite import specification
 from gridatlas.charts.views import grids_view
 from gridatlas.checks import StudyChecks
 from gridatlas.pages.environment import caption, own_environments
@@ -320,8 +319,3 @@ def test_statistics_have_limits_that_are_told(make_study, monkeypatch):
     assert {(grid.cells, grid.reason) for grid in uncertainty.grids.values()} == {
         (0, "intervals and tests are not computed above 29 cells in a grid")
     }
-
-
-def test_a_large_grid_s_specification_has_no_text_per_cell(make_study):
-    spec = specification(draw_values(_grid(make_study, 104, 100, _plain)))
-    assert "values" not in {layer["name"] for layer in spec["layer"]}

@@ -2,20 +2,19 @@
 
 import json
 from dataclasses import replace
-from decimal import Decimal
 from itertools import pairwise
 
 import pytest
 import vl_convert
 from bs4 import BeautifulSoup
-from builders import table
+from builders import cases, table
 
 from gridatlas.charts.description import describe_difference, describe_grid
 from gridatlas.charts.draw import draw_difference, draw_values
 from gridatlas.charts.marks import ABSENT, Segment
 from gridatlas.charts.plotting import labels_below, thinned
 from gridatlas.charts.vegalite import UNPRINTED, cell_size, specification
-from gridatlas.model.format import format_difference, format_value, value_with_unit
+from gridatlas.model.format import value_with_unit
 from gridatlas.table.choose import analyse
 from gridatlas.table.differences import differences
 
@@ -26,57 +25,6 @@ PERCENT = (
 
 
 # --- texts --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals", "text"),
-    [
-        ("47.3", 1, "47.3"),
-        ("47", 1, "47.0"),
-        ("47.0", 0, "47"),
-        ("1e3", 0, "1000"),
-        ("1e-7", 2, "0.00"),
-        # Half goes away from zero, in decimals as printed: no binary surprises.
-        ("2.5", 0, "3"),
-        ("3.5", 0, "4"),
-        ("0.25", 1, "0.3"),
-        ("0.35", 1, "0.4"),
-        ("2.675", 2, "2.68"),
-        ("99.95", 1, "100.0"),
-        ("0", 1, "0.0"),
-        # No sign at nothing.
-        ("-0", 0, "0"),
-        ("-0.0", 1, "0.0"),
-        ("-0.04", 1, "0.0"),
-        ("-0.05", 1, "-0.1"),
-        # More digits than decimal arithmetic keeps by default.
-        ("1e30", 0, "1" + "0" * 30),
-        ("1234567890123456789012345678.5", 1, "1234567890123456789012345678.5"),
-    ],
-)
-def test_values_have_a_fixed_number_of_decimals(value, decimals, text):
-    assert format_value(Decimal(value), decimals) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals", "text"),
-    [
-        ("2.6", 1, "+2.6"),
-        ("-0.4", 1, "−0.4"),
-        ("-12", 0, "−12"),
-        ("0", 1, "0.0"),
-        ("0.00", 0, "0"),
-        ("-0", 0, "0"),
-        ("-0.0", 1, "0.0"),
-        ("-0.04", 1, "0.0"),
-        ("-0.4", 0, "0"),
-        ("-0.06", 1, "−0.1"),
-        ("0.06", 1, "+0.1"),
-        ("-1e30", 0, "−1" + "0" * 30),
-    ],
-)
-def test_differences_have_a_sign_but_for_nothing(value, decimals, text):
-    assert format_difference(Decimal(value), decimals) == text
 
 
 def test_a_difference_of_percentages_is_in_points():
@@ -303,19 +251,7 @@ def test_a_large_grid_has_no_values_in_its_cells(make_study):
 
 @pytest.mark.parametrize(
     ("number", "step", "places"),
-    [
-        (1, 1, [0]),
-        (1, 10, [0]),
-        (2, 10, [0, 1]),
-        (5, 1, [0, 1, 2, 3, 4]),
-        (5, 2, [0, 2, 4]),
-        (6, 2, [0, 2, 5]),
-        (21, 10, [0, 10, 20]),
-        (29, 10, [0, 10, 28]),
-        (31, 10, [0, 10, 20, 30]),
-        (100, 50, [0, 99]),
-        (151, 50, [0, 50, 100, 150]),
-    ],
+    cases(__file__, "labels are thinned but for the first and the last"),
 )
 def test_labels_are_thinned_but_for_the_first_and_the_last(number, step, places):
     found = thinned(number, step)

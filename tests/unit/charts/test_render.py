@@ -424,10 +424,3 @@ def test_a_damaged_drawing_is_drawn_again(tmp_path, monkeypatch, part):
     assert drawn == ["One", "One"]
     assert draw([ONE], tmp_path) == first
     assert drawn == ["One", "One"]
-
-
-def test_a_cache_that_cannot_be_written_draws_all_the_same(tmp_path, caplog):
-    alone = draw([ONE, TWO])
-    (tmp_path / "cache").write_text("a file where the folder should be")
-    assert draw([ONE, TWO], tmp_path / "cache") == alone
-    assert len(caplog.records) == 1

@@ -1,6 +1,7 @@
 """Averages that were computed otherwise than nearly all others of their reading."""
 
 import random
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,7 +13,6 @@ from gridatlas.checks.averages import (
     FROM_EITHER,
     FROM_PRINTED,
     FROM_SHARES,
-    Average,
     Part,
     average_of,
     outliers,
@@ -58,15 +58,7 @@ def averages(rng, compute, trials=TRIALS, number=40):
 
 
 def moved(average, by):
-    return Average(
-        average.levels,
-        average.point,
-        average.value + Decimal(by),
-        average.printed_mean,
-        average.low,
-        average.high,
-        average.shares,
-    )
+    return replace(average, value=average.value + Decimal(by))
 
 
 @pytest.mark.parametrize(

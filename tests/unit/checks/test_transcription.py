@@ -99,13 +99,13 @@ PROSE = (
 )
 
 
-def study_of(make_study, document, values=None):
+def study_of(make_study, document, values=None, head=STUDY):
     rows = [
         f"{model},{x},{y},{value}"
         for (model, y), row in (VALUES | (values or {})).items()
         for x, value in zip(("0.1", "0.2", "0.3"), row, strict=True)
     ]
-    return make_study(STUDY, table("model,rate,depth,value", *rows), {"figure.md": document})
+    return make_study(head, table("model,rate,depth,value", *rows), {"figure.md": document})
 
 
 def of(study):
@@ -113,7 +113,7 @@ def of(study):
     return result
 
 
-@pytest.mark.parametrize("document", [pytest.param(text, id=name) for name, text in TABLES.items()])
+@pytest.mark.parametrize("document", TABLES.values(), ids=TABLES)
 def test_values_that_are_as_in_the_document_pass(make_study, document):
     result = of(study_of(make_study, document))
     assert (result.outcome, result.title, result.statement, result.findings) == (
@@ -153,7 +153,7 @@ def test_values_that_are_as_in_the_document_pass(make_study, document):
         ),
     ],
 )
-@pytest.mark.parametrize("document", [pytest.param(text, id=name) for name, text in TABLES.items()])
+@pytest.mark.parametrize("document", TABLES.values(), ids=TABLES)
 def test_values_in_the_wrong_cell_are_found(make_study, document, values, points):
     (finding,) = of(study_of(make_study, document, values)).findings
     assert (finding.severity, finding.levels, set(finding.cells)) == (
@@ -199,13 +199,7 @@ def test_in_a_text_without_tables_values_are_searched_for_row_by_row(make_study,
     third = {("r1-qwen", "2000"): ("21.0", "22.0", "23.0")}
     text = PROSE + " With 2000 it has 21.0 and 22.0 and 23.0."
     head = STUDY.replace("[500, 1000]", "[500, 1000, 2000]")
-    lines = [
-        f"{model},{x},{y},{value}"
-        for (model, y), values in (VALUES | {("r1-qwen", "500"): row} | third).items()
-        for x, value in zip(("0.1", "0.2", "0.3"), values, strict=True)
-    ]
-    study = make_study(head, table("model,rate,depth,value", *lines), {"figure.md": text})
-    result = of(study)
+    result = of(study_of(make_study, text, {("r1-qwen", "500"): row} | third, head))
     expected = found and found.replace("of 6", "of 9")
     assert [finding.found for finding in result.findings] == ([expected] if expected else [])
     if not found:

@@ -370,7 +370,6 @@ ERRORS = """\
 there is no expression
   |
   ^
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 demo has no facet modle; did you mean model?
   |grid(modle="a").mean > 1
@@ -423,7 +422,6 @@ model is given twice
   |grid(model="a", model="b").mean > 1
                   ^^^^^^^^^
   expected: each name once
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 grid needs brackets after it, with its levels
   |grid.mean > 1
@@ -440,7 +438,6 @@ there is no .bets; did you mean .best?
   |grid(model="a").bets.value > 1
                   ^^^^
   expected: NAMES
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 .trend needs brackets after it
   |grid(model="a").trend > 1
@@ -456,13 +453,11 @@ there is no .bets; did you mean .best?
   |gird(model="a").mean > 1
   ^^^^
   expected: grid(...), a number, or a text in quotes: "gird"
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "rate" is not a name of the claim language
   |grid(model="a").trend(rate) > 1
                         ^^^^
   expected: grid(...), a number, or a text in quotes: "rate"
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 comparisons of grids can't be chained
   |(1 < grid(model="a") <= 6).all
@@ -516,19 +511,16 @@ only numbers can be calculated with and compared; this is the best or worst cell
   |grid(model="a").best > 5
   ^^^^^^^^^^^^^^^^^^^^
   expected: .value for the number, .all_at(...) or .any_at(...) for the places
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 only numbers can be calculated with and compared; this is a text
   |grid(model="a") > "5"
                     ^^^
   expected: a number without quotes; a text can only name a level
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 only numbers can be calculated with and compared; this is true or false
   |1 + (2 > 1) > 1
       ^^^^^^^
   expected: a number or a grid of numbers
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 a claim must be true or false, and this is a grid of truths
   |grid(model="a") > 1
@@ -641,65 +633,54 @@ the model-size "tiny" is not a number
 this text has no closing quote
   |grid(model="a).mean > 1
              ^^^^^^^^^^^^
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 this ( is never closed
   |(grid(model="a").mean > 1
   ^
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 this ) closes nothing
   |grid(model="a").mean) > 1
                       ^
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "2" doesn't fit here
   |1 2 > 1
     ^
   expected: an operator, a dot or a comma before it
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 the expression ends too early
   |grid(model="a").mean >
                         ^
   expected: a grid, a number or a text in quotes
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "=" doesn't fit here
   |grid(model="a").mean = 1
                        ^
   expected: an operator, a dot or a comma before it
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 square brackets pick nothing here
   |grid(model="a")[0] > 1
   ^^^^^^^^^^^^^^^
   expected: .at(factor=level, ...) for a cell, .row(level) for a row
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "1e3" is not a number of the claim language
   |grid(model="a").mean > 1e3
                          ^^^
   expected: digits, at most 15 before and 15 after the point, such as 0.1
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "**" is not part of the claim language
   |2 ** 3 > 1
     ^^
   expected: a product: a * a
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "in" is not part of the claim language
   |0.1 in grid(model="a").best.cells
       ^^
   expected: `.best.any_at(...)` for places, `.where(factor=[...])` for levels
-  example:  (grid(model="a") > grid(model="b")).all
 ---
 "if" is not part of the claim language
   |1 if 1 < 2 else 2
     ^^
   expected: one expression that is true or false
-  example:  (grid(model="a") > grid(model="b")).all
 """.replace("NAMES", NAMES)
 
 
@@ -711,8 +692,10 @@ def _error(studies, expression):
 
 @pytest.mark.parametrize("text", ERRORS.removesuffix("\n").split("\n---\n"))
 def test_error(studies, text):
-    """The text as it is, but for the | before the expression."""
+    """The text as it is, but for the | before the expression and the commonest example."""
     text = text.replace("\n  |", "\n  ", 1)
+    if "\n  example:  " not in text:
+        text += '\n  example:  (grid(model="a") > grid(model="b")).all'
     expression = text.split("\n")[1][2:]
     assert str(_error(studies, expression)) == text
     error = _error(studies, expression)
@@ -878,27 +861,21 @@ def test_study_is_needed_where_there_are_several(studies):
     ("expression", "text"),
     [
         (
-            f"{A} > 1",
-            "one number is needed here, and this is a grid of truths\n"
-            '  grid(model="a") > 1\n'
-            "  ^^^^^^^^^^^^^^^^^^^\n"
-            "  expected: a number\n"
-            "  example:  grid(...).best.value",
+            'grid(model="a") > 1',
+            "one number is needed here, and this is a grid of truths\n{}"
+            "  expected: a number\n  example:  grid(...).best.value",
         ),
         (
-            f"{GAP}.mean",
-            "this is not known: no value: gap, rate 0.3, size 10\n"
-            '  grid(model="gap").mean\n'
-            "  ^^^^^^^^^^^^^^^^^^^^^^\n"
-            "  expected: cells that have a value\n"
-            "  example:  grid(...).where(...).mean",
+            'grid(model="gap").mean',
+            "this is not known: no value: gap, rate 0.3, size 10\n{}"
+            "  expected: cells that have a value\n  example:  grid(...).where(...).mean",
         ),
     ],
 )
 def test_no_value_for_prose(studies, expression, text):
     with pytest.raises(ClaimError) as raised:
         evaluate_value(expression, studies, "demo")
-    assert str(raised.value) == text
+    assert str(raised.value) == text.format(f"  {expression}\n  {'^' * len(expression)}\n")
 
 
 # --- anything at all ----------------------------------------------------------------------------

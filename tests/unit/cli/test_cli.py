@@ -29,20 +29,12 @@ def data(tmp_path, monkeypatch):
 USAGE = "Usage: gridatlas check [OPTIONS] [DATA]\nTry 'gridatlas check --help' for help.\n\n"
 
 
-def test_a_folder_that_is_not_there_is_wrong_usage(data):
-    result = _run("check", "nowhere")
+@pytest.mark.parametrize("name", ["nowhere", "data/demo/study.yml"])
+def test_what_is_no_folder_is_wrong_usage(data, name):
+    result = _run("check", name)
     assert result.output == USAGE + (
-        "Error: there is no folder nowhere; name the folder that has one folder per study, "
+        f"Error: there is no folder {name}; name the folder that has one folder per study, "
         "or create one: gridatlas import FILE, or gridatlas new\n"
-    )
-    assert result.exit_code == 2
-
-
-def test_a_file_is_no_folder(data):
-    result = _run("check", "data/demo/study.yml")
-    assert result.output == USAGE + (
-        "Error: there is no folder data/demo/study.yml; name the folder that has one folder per "
-        "study, or create one: gridatlas import FILE, or gridatlas new\n"
     )
     assert result.exit_code == 2
 
@@ -112,10 +104,7 @@ def test_the_examples_of_check_run(data):
 
 
 def test_answers_are_printed_where_asked_for(tmp_path):
-    folder = tmp_path / "data/demo"
-    folder.mkdir(parents=True)
-    (folder / "study.yml").write_text(HEAD, "utf-8")
-    (folder / "cells.csv").write_text(table("rate,depth,value", "1,1,10", "2,1,10"), "utf-8")
+    write_study(tmp_path / "data/demo", HEAD, table("rate,depth,value", "1,1,10", "2,1,10"))
     result = _run("check", str(tmp_path / "data"), "--verbose")
     assert result.exit_code == 0
     assert result.output.splitlines()[-2:] == [

@@ -21,12 +21,6 @@ from gridatlas.hosts.mkdocs_config import CannotAdd, with_plugin
 DOCS = Path(__file__).parents[3] / "docs" / "assets"
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run(*arguments):
     return CliRunner().invoke(main, ["new", *arguments])
 

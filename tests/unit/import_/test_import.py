@@ -36,12 +36,6 @@ from gridatlas_import.shape import SURE, wide_form
 from gridatlas_import.write import staged
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run(*arguments, answer=None):
     return CliRunner().invoke(main, ["import", *arguments], input=answer)
 
@@ -174,14 +168,6 @@ def test_yes_takes_what_is_proposed(here):
     assert (folder / "cells.csv").read_text("utf-8") == CELLS
     assert (folder / "study.yml").read_text("utf-8") == STUDY
     assert sorted(path.name for path in (here / "data").iterdir()) == ["results"]
-
-
-def test_the_command_that_accepts_gives_the_same(here):
-    put(here, "results.csv", LONG)
-    result = run(*shlex.split(ACCEPT)[2:])
-    assert result.exit_code == 0, result.output
-    assert (here / "data/results/cells.csv").read_text("utf-8") == CELLS
-    assert (here / "data/results/study.yml").read_text("utf-8") == STUDY
 
 
 def test_with_axes_and_metric_named_nothing_is_asked(here):
@@ -812,6 +798,7 @@ def test_mteb_in_one_file(here):
 
 
 ACCEPTED = {
+    "decimal commas, with a unit": ("t.csv", LONG, []),
     "wide": ("t.csv", "layer\\head,1,2\n2,71.2%,72.0%\n4,7%,74.9%\n", []),
     "wide with texts": ("t.csv", "Model,GSM8K,MATH\na,1,2\nb,3,4\n", []),
     "long": ("t.csv", "Model,GSM8K,MATH\na,1,2\nb,3,4\n", ["--long"]),

@@ -19,12 +19,6 @@ from gridatlas_import.logs import run_files
 SCORES = {"q1": "CC", "q2": "CI", "q3": "II", "q4": "CC"}
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def run(*arguments):
     return CliRunner().invoke(main, ["import", *arguments])
 

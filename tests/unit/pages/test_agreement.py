@@ -125,15 +125,7 @@ def test_the_file_has_all_pairs(many):
 
 
 AVERAGED = STUDY | {
-    "factors": {
-        "b": {
-            "levels": [
-                {"id": "one"},
-                {"id": "two"},
-                {"id": "all", "label": "All", "aggregate": {"by": "mean"}},
-            ]
-        }
-    },
+    "factors": {"b": {"levels": ["one", "two", {"id": "all", "aggregate": {"by": "mean"}}]}},
     "facets": ["b"],
     "readings": [
         {"id": "r1", "label": "First", "file": "r1.csv"},

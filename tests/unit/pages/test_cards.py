@@ -37,8 +37,7 @@ def _data(results):
 
 
 def _read(figure):
-    data = json.loads(card_data(figure))
-    return data
+    return json.loads(card_data(figure))
 
 
 def entry(column, at):

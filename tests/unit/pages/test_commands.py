@@ -113,17 +113,18 @@ def test_a_grid_has_one_command_of_its_own_where_the_study_names_it(make_study):
     )
 
 
-def test_without_reproduce_there_is_no_command(make_study):
-    grid = analyse(make_study("", table("rate,depth,value", "1,2,3"))).grid()
+def no_command(grid):
     assert set(_commands(grid).values()) == {""}
     assert command_parts(grid, grid.study.y.levels) == []
     assert grid_command(grid, grid.study.y.levels) == ""
+
+
+def test_without_reproduce_there_is_no_command(make_study):
+    no_command(analyse(make_study("", table("rate,depth,value", "1,2,3"))).grid())
 
 
 def test_an_aggregate_has_no_command(make_study):
     more = "factors: {model: {levels: [{id: small, aggregate: {by: mean}}, big]}}\n"
     grid = _grid(make_study, ARGS, more=more)
     assert grid.aggregate
-    assert set(_commands(grid).values()) == {""}
-    assert command_parts(grid, grid.study.y.levels) == []
-    assert grid_command(grid, grid.study.y.levels) == ""
+    no_command(grid)

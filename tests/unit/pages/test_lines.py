@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import REPOSITORY, real_data
+from builders import REPOSITORY, cases, real_data
 
 from gridatlas.analysis.said import Answer
 from gridatlas.pages.environment import own_environments
@@ -32,17 +32,7 @@ def test_a_word_is_a_link_where_it_is_first_used():
     assert ("word-control", "control", "as many steps without it") in [*words.listed]
 
 
-@pytest.mark.parametrize(
-    ("text", "marked"),
-    [
-        ("Likely: p = 0.03", ["Likely", "p"]),
-        ("p &lt; 1 and a p", []),
-        ("seeds of 3 seed", ["seeds"]),
-        ("unseeded, seed-1", []),
-        ("the 95 % interval", ["95 % interval"]),
-        ("nothing known", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "marked"), cases(__file__, "words are found whole"))
 def test_words_are_found_whole(text, marked):
     found = str(explained().mark(text))
     assert [

@@ -131,24 +131,6 @@ def test_what_depends_on_the_reading_is_not_highlighted(dynts):
     ]
 
 
-def test_captions_say_what_is_drawn(dynts):
-    grids = grids_at(dynts, "model", "r1-qwen")
-    rows = [row_of("dots", dynts, grids), row_of("profile", dynts, grids)]
-    rows.append(row_of("forest", dynts, (), "model", dynts.study.facet("model")))
-    captions = [
-        html(row).partition("<figcaption>")[2].partition("</figcaption>")[0] for row in rows if row
-    ]
-    assert captions == [
-        "Mean over four benchmarks with its 95 % interval, for these questions. Band: 95 % "
-        "interval of the highest. The top score of 20 is partly luck: expect a little less.",
-        "Mean Pass@1 (%) at each level, from each benchmark&#39;s mean. Grey: how far one point "
-        "may be off (95 %), for these questions. Dashed: the difference between two means that "
-        "would probably have been found.",
-        "R1-Qwen minus R1-Llama, averaged over the settings that both have. Bar: 95 % interval. "
-        "Blue: a clear or likely difference, adjusted for the number of tests.",
-    ]
-
-
 # --- studies of every kind ----------------------------------------------------------------------
 
 RATES, DEPTHS = ("0.1", "0.2", "0.3", "0.4"), ("1", "2", "4", "8", "16")

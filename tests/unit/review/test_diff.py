@@ -522,12 +522,12 @@ def test_exit_says_whether_something_changed(here, head, fail_on, code):
     assert run("base", "head", *(["--fail-on", fail_on] if fail_on else [])).exit_code == code
 
 
-@pytest.mark.parametrize(("fail_on", "code"), [("checks", 1), ("claims", 1), ("claims,checks", 1)])
-def test_a_reading_that_was_removed_counts_with_either(here, fail_on, code):
+@pytest.mark.parametrize("fail_on", ["checks", "claims", "claims,checks"])
+def test_a_reading_that_was_removed_counts_with_either(here, fail_on):
     write(here / "two", TWO)
     write(here / "without", {**TWO, "study.yml": TWO["study.yml"].replace(SECOND, "")})
-    assert run("two", "two", "--fail-on", fail_on).exit_code == 0
-    assert run("two", "without", "--fail-on", fail_on).exit_code == code
+    codes = [run("two", name, "--fail-on", fail_on).exit_code for name in ("two", "without")]
+    assert codes == [0, 1]
 
 
 def test_the_text_goes_to_a_file(here):
