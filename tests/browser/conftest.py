@@ -1,13 +1,12 @@
 """The published site under its policy, and a reader's browser; a missing one fails the tests."""
 
-import json
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 from views import WIDE, Visit
 
@@ -17,15 +16,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
 import site_builds
 from features import features
 
-POLICY = "Content-Security-Policy"
+from small_sites import flat_site, instant_site, under_policy
+
 STOPPED = """document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`stopped: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`))"""
-
-
-def under_policy(site: Path, *, found: bool = True) -> AbstractContextManager[str]:
-    """Serve a site whose pages bring a policy, and so does the server."""
-    text = (site / "assets/gridatlas/csp.txt").read_text("utf-8").strip()
-    return site_builds.serving(site, site_builds.PREFIX, {POLICY: text}, found=found)
 
 
 @pytest.fixture(scope="session")
@@ -78,6 +72,8 @@ def visit(reader: BrowserContext) -> Iterator[Visit]:
     """A page; nothing may be said on its console, be missing, or be asked of other hosts."""
     seen = Visit(reader.new_page())
     yield seen
+    with suppress(Error):  # a page that is none has no storage
+        seen.page.evaluate("() => localStorage.clear()")
     seen.page.close()
     assert seen.messages == []
     assert seen.elsewhere == []
@@ -89,49 +85,14 @@ def page(visit: Visit) -> Page:
     return visit.page
 
 
-# --- small sites whose pages take each other's place ---------------------------------------------
-
-ARGS = "--model={model} --batch {batch} --rate '{rate}' --to out/{batch}-{rate}; rm -rf /"
-LEVEL = "$(touch hit) 'a' <b>"
-INSTANT = {
-    "name": "material",
-    "font": False,
-    "features": ["navigation.instant", "navigation.indexes"],
-}
-FLAT_HOST = "https://tiny.example/"
-
-
 @pytest.fixture(scope="session")
 def instant(base: Path) -> Iterator[str]:
-    """A study with a command, of which a level looks like one."""
-    project = site_builds.make_project(
-        base / "instant",
-        site_builds.shared_cache(base),
-        theme=INSTANT,
-        site_url=f"{site_builds.SITE_HOST}/",
-    )
-    reproduce = {"script": "docs/run.py", "args": ARGS}
-    study = site_builds.TINY_STUDY + f"reproduce: {json.dumps(reproduce)}\n"
-    project.write(
-        "data/tiny/study.yml", study.replace("{id: large,", f"{{id: {json.dumps(LEVEL)},")
-    )
-    project.write("data/tiny/cells.csv", site_builds.TINY_CELLS.replace("large", f"{LEVEL}"))
-    with site_builds.serving(project.built("--strict").site) as address:
+    """Address of a site whose pages take each other's place; a level looks like a command."""
+    with site_builds.serving(instant_site(base)) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def flat(base: Path) -> Path:
-    """A site whose addresses are files."""
-    theme = INSTANT | {
-        "palette": [
-            {"scheme": "default", "toggle": {"icon": "material/weather-night", "name": "Dark"}},
-            {"scheme": "slate", "toggle": {"icon": "material/weather-sunny", "name": "Light"}},
-        ],
-    }
-    cache = site_builds.shared_cache(base)
-    project = site_builds.make_project(
-        base / "flat", cache, use_directory_urls=False, site_url=FLAT_HOST, theme=theme
-    )
-    site_builds.add_tiny_study(project)
-    return project.built("--strict").site
+    """Folder of such a site whose addresses are files."""
+    return flat_site(base)

@@ -10,9 +10,9 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Locator, Page
 from site_builds import DYNTS, GRPO, Build
 
-from conftest import LEVEL
 from gridatlas.build.site import assets
 from gridatlas.model.addresses import SCRIPT
+from small_sites import LEVEL
 from views import PHONE, arrive, colour, contrast, step, until
 
 STUDY = f"studies/{DYNTS}/"
@@ -484,7 +484,6 @@ def test_print_has_every_table_and_forced_colours_leave_fills(page: Page, home: 
             ]
             pressed(page, "Escape")
             page.evaluate("() => document.activeElement.blur()")
-    page.emulate_media(forced_colors="none", color_scheme="light")
 
 
 # --- weight -------------------------------------------------------------------------------------

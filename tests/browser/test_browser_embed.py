@@ -9,6 +9,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from expected import GRIDS, shown
 from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page
 from site_builds import DYNTS, PREFIX, Build
@@ -166,8 +167,15 @@ def test_a_frame_in_a_light_page_is_light_where_the_system_is_dark(
     until_ink(page, frame, LIGHT)
 
 
-def test_a_frame_follows_the_palette_of_the_theme(page: Page, home: str) -> None:
+def test_badges_are_as_wide_as_their_texts_and_a_frame_follows_the_palette_of_the_theme(
+    page: Page, home: str
+) -> None:
     page.goto(f"{home}embedding/")
+    images = page.locator("article img[src$='.best.svg']").all()
+    assert images
+    for image in images:
+        image.scroll_into_view_if_needed()
+        assert image.evaluate("(one) => one.decode().then(() => one.naturalHeight)") == 20
     page.locator("iframe").scroll_into_view_if_needed()
     [frame] = framed(page)
     until_ink(page, frame, LIGHT)
@@ -180,16 +188,21 @@ def test_a_frame_follows_the_palette_of_the_theme(page: Page, home: str) -> None
     until_ink(page, frame, LIGHT)
     assert min(light) > 200
     assert max(dark) < 80
+    for ending in ("best", "reproduced"):
+        page.goto(f"{home}{GRID}.{ending}.svg")
+        for text, natural in page.evaluate(
+            """() => [...document.querySelectorAll("text")].map((text) => {
+              const said = text.textLength.baseVal.value;
+              text.removeAttribute("textLength");
+              return [said, text.getComputedTextLength()];
+            })"""
+        ):
+            assert text == pytest.approx(natural, rel=0.25)
 
 
-def test_the_title_leads_out_of_the_frame_to_the_grid(page: Page, hosts: Hosts) -> None:
-    page.goto(hosts.page("around", FRAME))
-    framed(page)[0].locator("h1 a").click()
-    page.wait_for_url(f"{hosts.site}{QWEN}#grid/r1-qwen/aime24")
-    assert page.main_frame.child_frames == []
-
-
-def test_a_frame_keeps_the_strict_policy(page: Page, hosts: Hosts) -> None:
+def test_a_frame_keeps_the_strict_policy_and_leads_out_to_the_grid(
+    page: Page, hosts: Hosts
+) -> None:
     visit = Visit(page)
     loaded: list[str] = []
     page.on("requestfinished", lambda request: loaded.append(request.url.rpartition("/")[2]))
@@ -201,6 +214,9 @@ def test_a_frame_keeps_the_strict_policy(page: Page, hosts: Hosts) -> None:
     assert (visit.messages, visit.failed, visit.elsewhere) == ([], [], [])
     assert sorted(loaded) == ["aime24.html", "around.html", "gridatlas.css", "gridatlas.js"]
     assert frame.evaluate("() => document.styleSheets[0].cssRules.length") > 10
+    frame.locator("h1 a").click()
+    page.wait_for_url(f"{hosts.site}{QWEN}#grid/r1-qwen/aime24")
+    assert page.main_frame.child_frames == []
 
 
 def test_a_frame_is_whole_without_javascript(browser: Browser, hosts: Hosts) -> None:
@@ -223,19 +239,15 @@ def test_a_frame_is_whole_without_javascript(browser: Browser, hosts: Hosts) -> 
         assert texts.locator("button").count() == 0
 
 
-def test_the_size_in_the_text_to_copy_fits(page: Page, home: str, hosts: Hosts) -> None:
+def test_the_size_in_the_text_to_copy_fits(page: Page, atlas: Build, hosts: Hosts) -> None:
     """The heatmap with its texts needs no scrolling, and leaves little empty."""
-    sizes = {}
+    sizes: dict[str, tuple[int, int]] = {}
     for path in (QWEN, f"studies/{DYNTS}/model/r1-llama/", "studies/grpo-digits/setting/"):
-        page.goto(home + path)
-        sizes |= page.evaluate(
-            """() => Object.fromEntries(
-              [...document.querySelectorAll(".ga-share div pre:nth-of-type(2)")].map((text) => {
-                const frame = new DOMParser().parseFromString(text.textContent, "text/html")
-                  .querySelector("iframe");
-                return [frame.src.split("/grids/")[1], [+frame.width, +frame.height]];
-              }))"""
-        )
+        for text in atlas.page(path).select(".ga-share div pre:nth-of-type(2)"):
+            frame = BeautifulSoup(text.get_text(), "html.parser").iframe
+            assert frame is not None
+            grid = str(frame["src"]).partition("/grids/")[2]
+            sizes[grid] = int(str(frame["width"])), int(str(frame["height"]))
     assert {*sizes} == {f"{study}/{grid}.html" for study, grid in GRIDS}
     for path, (width, height) in sizes.items():
         page.set_viewport_size({"width": width, "height": height})
@@ -334,25 +346,6 @@ def test_a_height_from_elsewhere_is_ignored(page: Page, hosts: Hosts) -> None:
                 )
             until(page, f"() => seen > {before}")
             assert page.evaluate(HEIGHTS) == heights
-
-
-def test_badges_are_drawn_as_wide_as_their_texts(page: Page, home: str) -> None:
-    page.goto(f"{home}embedding/")
-    images = page.locator("article img[src$='.best.svg']").all()
-    assert images
-    for image in images:
-        image.scroll_into_view_if_needed()
-        assert image.evaluate("(one) => one.decode().then(() => one.naturalHeight)") == 20
-    for ending in ("best", "reproduced"):
-        page.goto(f"{home}{GRID}.{ending}.svg")
-        for text, natural in page.evaluate(
-            """() => [...document.querySelectorAll("text")].map((text) => {
-              const said = text.textLength.baseVal.value;
-              text.removeAttribute("textLength");
-              return [said, text.getComputedTextLength()];
-            })"""
-        ):
-            assert text == pytest.approx(natural, rel=0.25)
 
 
 # --- copy buttons -------------------------------------------------------------------------------

@@ -106,6 +106,9 @@ def test_a_grid_is_explored_and_its_chart_saved(
     for scheme, held in (("light", ()), ("dark", OF_COLOURS_AND_WIDTHS)):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         assert violations(page, "section.ga-explore", held)[0] == [], scheme
+    panel.get_by_role("button", name="Close").click()
+    page.set_viewport_size(PHONE)
+    fits_a_phone_and_follows_the_palette(page, _explore(page, AIME24))
 
 
 def fades_what_is_further(
@@ -211,13 +214,7 @@ def is_saved(page: Page, site: Path, panel: Locator, folder: Path) -> None:
     assert size == (pytest.approx(2 * width, abs=2), pytest.approx(2 * height, abs=2))
 
 
-@pytest.mark.parametrize(("address", "grid"), [(MODEL, AIME24), (SETTING, AFTER)])
-def test_it_fits_a_phone_and_follows_the_palette(
-    page: Page, home: str, site: Path, address: str, grid: str
-) -> None:
-    page.set_viewport_size(PHONE)
-    page.goto(home + address, wait_until="load")
-    panel = _explore(page, grid)
+def fits_a_phone_and_follows_the_palette(page: Page, panel: Locator) -> None:
     assert page.evaluate("() => document.scrollingElement.scrollWidth") <= 360
     box = panel.bounding_box()
     assert box is not None
@@ -236,14 +233,20 @@ def test_it_fits_a_phone_and_follows_the_palette(
         assert contrast(colours[-1], ground) >= 4.5
         page.locator("label[for^=__palette]:visible").first.click()
     assert colours[0] != colours[1]
-    if grid == AFTER:  # whole numbers, of which nobody knows of how many trials
-        fades_what_is_further(page, site, panel, grid, ["0", "5", "11", "64"])
-        assert "No intervals: the number of trials behind each value is unknown" in (
-            panel.inner_text()
-        )
-        assert panel.locator('.ga-explore-chart [aria-label^="7: mean "]').count() == 2
-        lines = panel.locator(".ga-explore-chart .mark-rule.columns_layer_0_marks line")
-        assert lines.count() == 0
+
+
+def test_whole_numbers_of_which_nobody_knows_of_how_many_trials_are_explored_on_a_phone(
+    page: Page, home: str, site: Path
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(home + SETTING, wait_until="load")
+    panel = _explore(page, AFTER)
+    fits_a_phone_and_follows_the_palette(page, panel)
+    fades_what_is_further(page, site, panel, AFTER, ["0", "5", "11", "64"])
+    assert "No intervals: the number of trials behind each value is unknown" in (panel.inner_text())
+    assert panel.locator('.ga-explore-chart [aria-label^="7: mean "]').count() == 2
+    lines = panel.locator(".ga-explore-chart .mark-rule.columns_layer_0_marks line")
+    assert lines.count() == 0
 
 
 def test_by_keyboard_alone(page: Page, home: str) -> None:

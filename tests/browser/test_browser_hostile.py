@@ -11,7 +11,7 @@ import site_builds
 from hostile import STRINGS, Texts, hostile
 from playwright.sync_api import Page
 
-from conftest import POLICY
+from small_sites import POLICY
 from views import search, step
 
 IN_CARDS = ("script", "image", "end-of-title", "templates", "two-script")
@@ -32,19 +32,25 @@ def policy(files: Iterable[Path]) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def hostile_home(base: Path) -> Iterator[str]:
+def hostile_home(base: Path) -> Iterator[tuple[str, str]]:
+    """Its address where search finds nothing, which is quicker, and where it does."""
     site = hostile(base).site
     # The theme's scripts are the same on pages as deep as these.
     harmless = [site / "studies/index.html", *site.glob("studies/benign/**/index.html")]
-    with site_builds.serving(site, headers=policy(harmless)) as address:
-        yield address
+    headers = policy(harmless)
+    with (
+        site_builds.serving(site, headers=headers, found=False) as address,
+        site_builds.serving(site, headers=headers) as searched,
+    ):
+        yield address, searched
 
 
-def test_no_string_from_data_runs(page: Page, hostile_home: str) -> None:
+def test_no_string_from_data_runs(page: Page, hostile_home: tuple[str, str]) -> None:
     """Dear: it opens the page of each."""
+    address, searched = hostile_home
     for study in STRINGS:
         with step(study):
-            page.goto(f"{hostile_home}studies/{study}/", wait_until="load")
+            page.goto(f"{address}studies/{study}/", wait_until="load")
             if study in IN_CARDS:
                 page.locator(".ga-beside .ga-figure a").first.click()
                 page.locator(".ga-live path[role=button]").first.click()
@@ -52,7 +58,7 @@ def test_no_string_from_data_runs(page: Page, hostile_home: str) -> None:
             if study in IN_CHARTS:
                 page.keyboard.press("Escape")
                 is_text_in_a_chart(page, study)
-    page.goto(f"{hostile_home}studies/two-script/", wait_until="load")
+    page.goto(f"{searched}studies/two-script/", wait_until="load")
     results = search(page, "summary")
     assert "summary" in results.first.inner_text()
     titles = {title for title in results.locator("h1, h2").all_inner_texts() if "title" in title}

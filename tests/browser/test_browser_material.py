@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Locator, Page, Route
 from site_builds import DYNTS, GRPO, PREFIX, Build, serving
 
 from axe import PLANTED, THEME, planted, rules, violations
-from conftest import POLICY
 from gridatlas.csp.policy import policy
+from small_sites import POLICY
 from views import (
     AT_REST,
     FOLLOWS,

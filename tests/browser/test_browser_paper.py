@@ -293,7 +293,6 @@ def test_the_focus_can_be_seen(page: Page, home: str) -> None:
         pairs = zip(_pixels(plain), _pixels(seen), strict=True)
         changed = sum(before != other and contrast(before, other) >= 3 for before, other in pairs)
         assert changed > 60, f"{focused} in forced colours {forced}"
-    page.emulate_media(forced_colors="none")
 
 
 def _around(page: Page, box: Any, margin: int = 5) -> Image.Image:

@@ -10,7 +10,7 @@ import test_site_changes
 from playwright.sync_api import Browser, Page
 
 from axe import violations
-from conftest import under_policy
+from small_sites import under_policy
 from views import PHONE, WIDE, step, until
 
 CHANGES = "studies/changes/"
