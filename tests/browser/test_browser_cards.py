@@ -34,14 +34,16 @@ def card(page: Page) -> Locator:
     return page.locator(".ga-card")
 
 
-def shown(page: Page, *texts: str) -> None:
-    """Wait for the card with these texts."""
+def shown(page: Page, first: str, *others: str) -> None:
+    """Wait for the card with a text, which has the others too."""
     until(
         page,
-        "(texts) => { const card = document.querySelector('.ga-card'); return !!card"
-        " && !card.hidden && texts.every((text) => card.innerText.includes(text)); }",
-        texts,
+        "(text) => { const card = document.querySelector('.ga-card');"
+        " return !!card && !card.hidden && card.innerText.includes(text); }",
+        first,
     )
+    said = card(page).inner_text()
+    assert [text for text in others if text not in said] == [], said
 
 
 def gone(page: Page) -> None:
@@ -191,7 +193,7 @@ def test_the_card_covers_neither_headline_nor_heatmap(page: Page, home: str) -> 
             page.set_viewport_size({"width": width, "height": 800})
             page.evaluate("() => scrollTo(0, 0)")
             cell(page, BEST).click()
-            shown(page, "52.0 %", "Copy value")
+            shown(page, "Copy value", "52.0 %")
             assert overlaps(page, "article h1, .ga-multiples svg, .ga-legend, .ga-lines") == []
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width
             page.keyboard.press("Escape")
@@ -199,7 +201,7 @@ def test_the_card_covers_neither_headline_nor_heatmap(page: Page, home: str) -> 
 
     # An address may ask for a card; its links lead to places that are there.
     page.goto(f"{home}{MODEL}?card={BEST}")
-    shown(page, "52.0 %", "Copy value")
+    shown(page, "Copy value", "52.0 %")
     links = page.locator(".ga-card a").evaluate_all("all => all.map((one) => one.href)")
     assert links[:2] == [
         f"{home}{STUDY}checks/#readings", f"{home}{STUDY}reproduction/#commands",

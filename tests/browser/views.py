@@ -130,7 +130,7 @@ def until(page: Page, condition: str, argument: object = None, patience: float =
     """Wait for a condition; unlike `wait_for_function`, it needs no `eval` in the page."""
     end = time.monotonic() + patience
     while not page.evaluate(condition, argument):
-        assert time.monotonic() < end, f"not in {patience} s: {condition}"
+        assert time.monotonic() < end, f"not in {patience} s: {condition} of {argument}"
         page.wait_for_timeout(20)
 
 
