@@ -53,7 +53,7 @@ LEADS = {
 }
 """Pages with heatmaps that only stand for their study."""
 DRAWN = {MODEL: 5, SETTING: 2, "studies/": 21}
-"""How many heatmaps some of them have."""
+"""How many heatmaps some have, which are looked at on a phone too."""
 AXES = {
     DYNTS: ("Ratio", "Local window size"),
     GRPO: ("Number of x's digits", "Number of y's digits"),
@@ -222,10 +222,10 @@ def test_without_javascript_everything_can_be_read(
     if path == MODEL:
         tables_say_all_that_cards_do(page)
     page.set_viewport_size(PHONE)
-    drawings = page.locator("figure.ga-figure > svg")
-    assert drawings.count() == DRAWN.get(path, drawings.count())
-    for drawing in drawings.all():
-        for seen, least in ((drawing, 60), (drawing.locator(".cells_marks path").first, 4.5)):
+    drawings = page.locator("figure.ga-figure > svg").all() if path in DRAWN else []
+    assert len(drawings) == DRAWN.get(path, 0)
+    for drawing in drawings:
+        for seen, least in ((drawing, 60), (drawing.locator(".cells_marks path").first, 8)):
             box = seen.bounding_box()
             assert box is not None
             assert min(box["width"], box["height"]) > least
