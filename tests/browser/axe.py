@@ -1,5 +1,6 @@
 """What axe-core finds on a page, and whose it is."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import axe_playwright_python
@@ -45,10 +46,11 @@ MARK = """(part) => {
   }
 }"""
 
-FIND = f"""async (part) => {{
+FIND = f"""async ([part, rules]) => {{
   for (const one of document.querySelectorAll(part || "body")) ({MARK})(one);
   axe.configure({{ rules: [{{ id: "color-contrast", selector: "[data-judged]" }}] }});
   const settings = {{ resultTypes: ["violations"], elementRef: true }};
+  if (rules.length) settings.runOnly = rules;
   const {{ violations }} = await axe.run(part || document, settings);
   const ours = (element) =>
     Boolean(element?.closest("article, .ga-figure, .ga-card")) && !element.closest(".md-code__nav");
@@ -57,16 +59,73 @@ FIND = f"""async (part) => {{
 }}"""
 
 
-def violations(page: Page, part: str | None = None) -> tuple[list[str], list[str]]:
+THEME = {
+    # The label of a section with a page of its own, which names its list, is an icon; and the lists
+    # of buttons beside blocks of code have no names.
+    "landmark-unique",
+}
+"""What is left of the theme's on this repository's site."""
+CARD = ".ga-card, .ga-figure:has([aria-expanded=true])"
+"""The card, and the heatmap with the cell that it is of."""
+
+OF_COLOURS_AND_WIDTHS = ("color-contrast", "link-in-text-block", "scrollable-region-focusable")
+"""The rules that may find something else in other colours, or where the window is narrower."""
+
+
+def violations(
+    page: Page, part: str | None = None, rules: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
     """The violations in what stands in the article, and in the theme's parts around and in it.
 
     Args:
-        page: A page whose context was made with `bypass_csp=True`: axe-core comes as a script.
         part: Selector of what is looked at, where not the whole page is.
+        rules: Those that are looked for, where not all are.
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE)
     found: tuple[list[str], list[str]] = ([], [])
-    for ours, rule, html in page.evaluate(FIND, part):
+    for ours, rule, html in page.evaluate(FIND, [part, list(rules)]):
         found[0 if ours else 1].append(f"{rule}: {html}")
     return found
+
+
+def rules(found: list[str]) -> set[str]:
+    return {violation.partition(":")[0] for violation in found}
+
+
+def folds(page: Page, do: str) -> None:
+    """Open what is folded, as tables are, and heatmaps of disagreements; or close it again."""
+    page.evaluate(
+        """(open) => {
+          for (const one of document.querySelectorAll("details")) {
+            if (open ? one.open : !one.was) continue;
+            one.open = one.was = open;
+          }
+        }""",
+        do == "open",
+    )
+
+
+def open_card(page: Page) -> None:
+    """By key, of a cell in the middle."""
+    page.locator(".ga-figure svg path[role=button]").nth(7).focus()
+    page.keyboard.press("Enter")
+    page.locator(".ga-card[role=dialog]").wait_for()
+
+
+# What is put in, so that nothing passes because it notices nothing.
+PLANT = """(place) => {
+  const within = document.querySelector(place);
+  const fault = document.createElement(within.matches("ul, ol") ? "li" : "p");
+  fault.innerHTML = "<button></button> Pale";
+  fault.style.color = "rgb(128, 128, 128)";
+  fault.style.background = "rgb(200, 200, 200)";
+  within.prepend(fault);
+}"""
+PLANTED = {"button-name", "color-contrast"}
+
+
+def planted(page: Page, place: str) -> set[str]:
+    """The rules that a nameless button and a pale text break, which are put into a place."""
+    page.evaluate(PLANT, place)
+    return rules([line for found in violations(page, place) for line in found])

@@ -1,36 +1,98 @@
-"""The published site and a browser to look at it in; a missing browser fails the tests."""
+"""The published site under its policy, and a reader's browser; a missing one fails the tests."""
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext, Error, Page
+
+from views import WIDE, Visit
 
 # The sites that are looked at are those of tests/sites: built once for both.
 sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
 
+import site_builds
+from features import features
+
+from small_sites import flat_site, instant_site, under_policy
+
+STOPPED = """document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`stopped: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`))"""
+
 
 @pytest.fixture(scope="session")
-def home(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the site of this repository, in which the theme's search finds nothing.
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of everything that lives as long as the test run."""
+    return tmp_path_factory.getbasetemp()
 
-    The browser first, so that its lack shows at once.
-    """
-    import site_builds
 
+@pytest.fixture(scope="session")
+def atlas(browser: Browser, base: Path) -> site_builds.Build:
+    """The site of this repository. The browser first, so that its lack shows at once."""
     assert browser.is_connected()
-    site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
-    with site_builds.serving(site, site_builds.PREFIX, found=False) as address:
+    return site_builds.atlas(base)
+
+
+@pytest.fixture(scope="session")
+def home(atlas: site_builds.Build) -> Iterator[str]:
+    """Address of the site of this repository, in which the theme's search finds nothing."""
+    with under_policy(atlas.site, found=False) as address:
         yield address
 
 
 @pytest.fixture(scope="session")
-def searched_home(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def searched_home(atlas: site_builds.Build) -> Iterator[str]:
     """Address of the same site with its search."""
-    import site_builds
-
-    assert browser.is_connected()
-    site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
-    with site_builds.serving(site, site_builds.PREFIX) as address:
+    with under_policy(atlas.site) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def rich(browser: Browser, base: Path) -> Iterator[str]:
+    """Address of a site with notebooks, scripts of its own, tabs, and the theme as it comes."""
+    assert browser.is_connected()
+    with under_policy(features(base).site) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    """A reader's browser, which keeps what it has loaded from page to page."""
+    context = browser.new_context(viewport=WIDE, reduced_motion="reduce", color_scheme="light")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    context.add_init_script(STOPPED)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(reader: BrowserContext) -> Iterator[Visit]:
+    """A page; nothing may be said on its console, be missing, or be asked of other hosts."""
+    seen = Visit(reader.new_page())
+    yield seen
+    with suppress(Error):  # a page that is none has no storage
+        seen.page.evaluate("() => localStorage.clear()")
+    seen.page.close()
+    assert seen.messages == []
+    assert seen.elsewhere == []
+    assert seen.failed == []
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    return visit.page
+
+
+@pytest.fixture(scope="session")
+def instant(base: Path) -> Iterator[str]:
+    """Address of a site whose pages take each other's place; a level looks like a command."""
+    with site_builds.serving(instant_site(base)) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def flat(base: Path) -> Path:
+    """Folder of such a site whose addresses are files."""
+    return flat_site(base)

@@ -1,47 +1,23 @@
 """The card of a cell: by mouse, keyboard and touch, on every page that the theme puts up."""
 
 import gzip
-import json
 import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
-import pytest
-import site_builds
 from bs4 import BeautifulSoup
-from hostile import STRINGS, Texts, hostile
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
-from site_builds import DYNTS, GRPO
+from playwright.sync_api import Browser, Locator, Page
+from site_builds import DYNTS, GRPO, Build
 
 from gridatlas.build.site import assets
 from gridatlas.model.addresses import SCRIPT
-from views import Visit, arrive, colour, contrast, until
+from small_sites import LEVEL
+from views import PHONE, arrive, colour, contrast, step, until
 
-WIDE = ViewportSize(width=1280, height=900)
-PHONE = ViewportSize(width=360, height=740)
-MODEL = f"studies/{DYNTS}/model/r1-qwen/"
-CELL = "r1-qwen/aime24/0.4,2000"
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    opened = browser.new_context(viewport=WIDE, reduced_motion="reduce")
-    opened.grant_permissions(["clipboard-read", "clipboard-write"])
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, home: str) -> Iterator[Page]:
-    """A page of the site; nothing may be said on its console."""
-    opened = context.new_page()
-    visit = Visit(opened, urlsplit(home).netloc)
-    opened.set_viewport_size(WIDE)
-    yield opened
-    opened.close()
-    assert visit.messages == []
+STUDY = f"studies/{DYNTS}/"
+MODEL = f"{STUDY}model/r1-qwen/"
+BEST, LOW = "r1-qwen/aime24/0.4,2000", "r1-qwen/aime24/0.1,500"
 
 
 def cell(page: Page, key: str) -> Locator:
@@ -58,22 +34,35 @@ def card(page: Page) -> Locator:
     return page.locator(".ga-card")
 
 
-def shown(page: Page, text: str) -> None:
-    """Wait for the card with this text."""
+def shown(page: Page, first: str, *others: str) -> None:
+    """Wait for the card with a text, which has the others too."""
     until(
         page,
         "(text) => { const card = document.querySelector('.ga-card');"
         " return !!card && !card.hidden && card.innerText.includes(text); }",
-        text,
+        first,
     )
+    said = card(page).inner_text()
+    assert [text for text in others if text not in said] == [], said
 
 
 def gone(page: Page) -> None:
     until(page, "() => !document.querySelector('.ga-card:not([hidden])')")
 
 
+def pressed(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
 def focus(page: Page) -> str:
     return str(page.evaluate("() => document.activeElement.id"))
+
+
+def copied(page: Page) -> str:
+    """What a button of the card has put on the clipboard."""
+    shown(page, "Copied")
+    return str(page.evaluate("() => navigator.clipboard.readText()"))
 
 
 def marked(page: Page, name: str) -> list[str]:
@@ -84,9 +73,6 @@ def marked(page: Page, name: str) -> list[str]:
             "(all) => all.map((one) => one.getAttribute('aria-label'))"
         )
     ]
-
-
-# --- mouse --------------------------------------------------------------------------------------
 
 
 def overlaps(page: Page, selector: str) -> list[str]:
@@ -106,60 +92,123 @@ def overlaps(page: Page, selector: str) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("width", [1100, 1220, 1280, 1600, 390])
-def test_the_card_covers_neither_headline_nor_heatmap(page: Page, home: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    page.goto(home + MODEL)
-    cell(page, CELL).click()
-    shown(page, "52.0 %")
-    assert overlaps(page, "article h1, .ga-multiples svg, .ga-legend, .ga-lines") == []
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+# --- mouse --------------------------------------------------------------------------------------
 
 
-def test_two_cells_are_marked_and_their_address_restores_them(page: Page, home: str) -> None:
+def test_a_reader_points_at_cells_keeps_a_card_and_compares(page: Page, home: str) -> None:
     page.goto(home + MODEL)
-    cell(page, CELL).click()
-    cell(page, "r1-qwen/aime24/0.1,500").click(modifiers=["Shift"])
-    shown(page, "Difference: −9.3 points")
-    assert page.url.endswith("#cell=r1-qwen/aime24/0.1,500&with=r1-qwen/aime24/0.4,2000")
+    points(page)
+    keeps(page, home)
+    # Two cells: their difference, and an address that restores them.
+    cell(page, BEST).click()
+    cell(page, LOW).click(modifiers=["Shift"])
+    compared(page)
+    assert page.url.endswith(f"cell={LOW}&with={BEST}")
     page.reload()
-    shown(page, "Difference: −9.3 points")
+    compared(page)
     letters = page.locator(".ga-rings > .ga-on > text").all_text_contents()
     assert [letter for letter in letters if letter] == ["B", "A"]
 
 
-def test_the_pointer_shows_a_card_beside_the_heatmaps(page: Page, home: str) -> None:
-    page.goto(home + MODEL)
-    cell(page, CELL).hover()
-    shown(page, "52.0 %")
-    text = card(page).inner_text()
-    for part in (
-        "R1-Qwen | AIME24", "Ratio 0.4, Local window size 2000 tokens",
-        "95 % interval: 34.9 to 68.6 % (each item counted once)",
-        "n = 150",
+def points(page: Page) -> None:
+    cell(page, BEST).hover()
+    shown(
+        page, "52.0 %", "R1-Qwen | AIME24", "Ratio 0.4, Local window size 2000 tokens",
+        "95 % interval: 34.9 to 68.6 % (each item counted once)", "n = 150",
         "Best value. 19 other cells may be the best as well, by an unpaired test of the counts.",
         "From: R1-Qwen figure", "row 2000",
-    ):  # fmt: skip
-        assert part in text
+    )  # fmt: skip
     assert focus(page) == "", "hovering moved the focus"
-    of = fill_of(cell(page, CELL))
-    assert overlaps(page, "article h1, .ga-multiples svg") == []
+    of = fill_of(cell(page, BEST))
     page.keyboard.press("Escape")
     gone(page)
     # Nor does the cell that was behind it open, before the pointer moves again.
     page.wait_for_timeout(300)
     gone(page)
     # The pointer may be at the very centre: a move to the same place is none.
-    page.mouse.move(of["x"] + of["width"] / 2 - 1, of["y"] + of["height"] / 2)
-    shown(page, "52.0 %")
-    page.keyboard.press("Escape")
-    gone(page)
-    page.mouse.move(of["x"] + of["width"] / 2 + 1, of["y"] + of["height"] / 2)
-    shown(page, "52.0 %")
-    cell(page, "r1-qwen/aime24/0.1,500").hover()
+    for beside in (-1, 1):
+        page.mouse.move(of["x"] + of["width"] / 2 + beside, of["y"] + of["height"] / 2)
+        shown(page, "52.0 %")
+        if beside == -1:
+            page.keyboard.press("Escape")
+            gone(page)
+    cell(page, LOW).hover()
     shown(page, "42.7 %")
     page.mouse.move(5, 500)
     gone(page)
+
+
+def keeps(page: Page, home: str) -> None:
+    """A click keeps the card, and what it has can be copied."""
+    cell(page, BEST).click()
+    until(page, "() => document.activeElement.id === 'ga-card'")
+    assert page.url == f"{home}{MODEL}#cell={BEST}"
+    assert card(page).get_attribute("role") == "dialog"
+    assert cell(page, BEST).get_attribute("aria-expanded") == "true"
+    page.mouse.move(5, 500)
+    page.get_by_role("button", name="Copy value").click()
+    value = copied(page)
+    assert value.startswith(
+        "R1-Qwen | AIME24, Ratio 0.4, Local window size 2000 tokens: 52.0 % "
+        "(95 % interval 34.9 to 68.6 %, n = 150). R1-Qwen figure"
+    )
+    assert value.endswith(f"{home}{MODEL}#{BEST}")
+    page.keyboard.press("Escape")
+    assert page.url == home + MODEL
+    cell(page, BEST).click()
+    card(page).get_by_text("Copy link").click()
+    assert copied(page) == f"{home}{MODEL}#{BEST}"
+    card(page).get_by_text("Permalink").scroll_into_view_if_needed()
+    scrolled = page.evaluate("() => scrollY")
+    card(page).get_by_text("Permalink").click()
+    assert page.url == f"{home}{MODEL}#{BEST}"
+    assert page.evaluate("() => scrollY") == scrolled
+    assert page.locator(".ga-target").get_attribute("id") == BEST
+    card(page).get_by_label("Close").click()
+    gone(page)
+    assert focus(page) == BEST
+    cell(page, BEST).click()
+    shown(page, "52.0 %")
+    page.mouse.click(1270, 400)
+    gone(page)
+
+
+def compared(page: Page) -> None:
+    """Wait for the card of the lowest cell beside the best, with Newcombe's interval, by hand."""
+    shown(
+        page,
+        "Against Ratio 0.4, Local window size 2000 tokens, 52.0 %.",
+        "Difference: −9.3 points (95 %: −32.3 to +15.2). No difference shown",
+    )
+    assert page.locator(".ga-ring-held.ga-on").count() == 1
+
+
+def test_the_card_covers_neither_headline_nor_heatmap(page: Page, home: str) -> None:
+    page.goto(home + MODEL)
+    cell(page, BEST).hover()
+    shown(page, "52.0 %")
+    assert overlaps(page, "article h1, .ga-multiples svg") == []
+    for width in (1100, 1220, 1280, 1600, 390):
+        with step(f"{width} pixels wide"):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.evaluate("() => scrollTo(0, 0)")
+            cell(page, BEST).click()
+            shown(page, "Copy value", "52.0 %")
+            assert overlaps(page, "article h1, .ga-multiples svg, .ga-legend, .ga-lines") == []
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+            page.keyboard.press("Escape")
+            gone(page)
+
+    # An address may ask for a card; its links lead to places that are there.
+    page.goto(f"{home}{MODEL}?card={BEST}")
+    shown(page, "Copy value", "52.0 %")
+    links = page.locator(".ga-card a").evaluate_all("all => all.map((one) => one.href)")
+    assert links[:2] == [
+        f"{home}{STUDY}checks/#readings", f"{home}{STUDY}reproduction/#commands",
+    ]  # fmt: skip
+    for link in links[:2]:
+        found = BeautifulSoup(page.request.get(link).text(), "html.parser")
+        assert len(found.select(f"[id={link.partition('#')[2]}]")) == 1, link
 
 
 MARKS_OF_DATA = "(all) => all.map((one) => [one.getAttribute('class'), one.children.length])"
@@ -178,39 +227,14 @@ def test_the_row_the_column_and_the_same_cell_elsewhere_are_marked(page: Page, h
     assert linked == ["R1-Qwen | AIME24", "R1-Qwen − R1-Llama | AIME24"]
     assert page.locator("text.ga-on").all_text_contents() == ["0.2", "1000"]
     # Printed values stay as they are: the rings have no fill, and lie on the edges.
-    assert {
-        page.evaluate("(one) => getComputedStyle(one).fill", element.element_handle())
-        for element in page.locator(".ga-ring-row.ga-on rect, .ga-ring-cell.ga-on rect").all()
-    } == {"none"}
+    rings = page.locator(".ga-ring-row.ga-on rect, .ga-ring-cell.ga-on rect")
+    assert set(rings.evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")) == {
+        "none"
+    }
     cell(page, "r1-qwen/aime24/0.3,500").hover()
     shown(page, "R1-Qwen | AIME24")
     assert marked(page, "cell") == ["R1-Qwen | AIME24"]
     assert page.locator("text.ga-on").all_text_contents() == ["0.3", "500"]
-
-
-def test_a_click_keeps_the_card_and_its_link_can_be_copied(page: Page, home: str) -> None:
-    page.goto(home + MODEL)
-    cell(page, CELL).click()
-    until(page, "() => document.activeElement.id === 'ga-card'")
-    assert card(page).get_attribute("role") == "dialog"
-    assert cell(page, CELL).get_attribute("aria-expanded") == "true"
-    page.mouse.move(5, 500)
-    card(page).get_by_text("Copy link").click()
-    shown(page, "Copied")
-    assert page.evaluate("() => navigator.clipboard.readText()") == f"{home}{MODEL}#{CELL}"
-    card(page).get_by_text("Permalink").scroll_into_view_if_needed()
-    scrolled = page.evaluate("() => scrollY")
-    card(page).get_by_text("Permalink").click()
-    assert page.url == f"{home}{MODEL}#{CELL}"
-    assert page.evaluate("() => scrollY") == scrolled
-    assert page.locator(".ga-target").get_attribute("id") == CELL
-    card(page).get_by_label("Close").click()
-    gone(page)
-    assert focus(page) == CELL
-    cell(page, CELL).click()
-    shown(page, "52.0 %")
-    page.mouse.click(1270, 400)
-    gone(page)
 
 
 # --- keyboard -----------------------------------------------------------------------------------
@@ -219,7 +243,6 @@ def test_a_click_keeps_the_card_and_its_link_can_be_copied(page: Page, home: str
 def test_cells_by_keyboard_alone(page: Page, home: str) -> None:
     page.goto(home + MODEL)
     first = "r1-qwen/aime24/0.1,3000"
-    page.locator('article a[href$="../"], article p a').last.focus()
     page.locator("article h1").evaluate("(one) => { one.tabIndex = -1; one.focus(); }")
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -228,20 +251,28 @@ def test_cells_by_keyboard_alone(page: Page, home: str) -> None:
     assert focus(page) == first
     shown(page, "47.3 %")
     for keys, at in [
-        (["ArrowRight", "ArrowDown"], "0.2,2000"),
-        (["ArrowLeft", "ArrowLeft", "ArrowLeft"], "0.1,2000"),
-        (["End"], "0.5,2000"),
-        (["ArrowUp", "ArrowUp"], "0.5,3000"),
-        (["Control+End"], "0.5,500"),
-        (["Home"], "0.1,500"),
-        (["Control+Home"], "0.1,3000"),
-        (["ArrowDown", "End", "ArrowLeft"], "0.4,2000"),
+        ("ArrowRight ArrowDown", "0.2,2000"),
+        ("ArrowLeft ArrowLeft ArrowLeft", "0.1,2000"),
+        ("End", "0.5,2000"),
+        ("ArrowUp ArrowUp", "0.5,3000"),
+        ("Control+End", "0.5,500"),
+        ("Home", "0.1,500"),
+        ("Control+Home", "0.1,3000"),
+        ("ArrowDown End ArrowLeft", "0.4,2000"),
     ]:
-        for key in keys:
-            page.keyboard.press(key)
+        pressed(page, *keys.split())
         assert focus(page) == f"r1-qwen/aime24/{at}", keys
     shown(page, "52.0 %")
     assert marked(page, "focus") == ["R1-Qwen | AIME24"]
+    # Its ring is seen on every fill.
+    fills = page.locator(f'figure[id="grid/{BEST.rpartition("/")[0]}"] svg path[role=button]')
+    rings = page.locator(".ga-ring-focus.ga-on rect")
+    strokes = rings.evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)")
+    assert len(strokes) == 2
+    for css in set(fills.evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")):
+        fill = colour(css, 1, (255, 255, 255))
+        assert max(contrast(fill, colour(stroke, 1, fill)) for stroke in strokes) >= 3
+
     page.keyboard.press("Enter")
     assert focus(page) == "ga-card"
     for _ in range(9):  # two links, the command, and buttons; the last but two copies it
@@ -249,40 +280,43 @@ def test_cells_by_keyboard_alone(page: Page, home: str) -> None:
         if page.evaluate("() => document.activeElement.textContent") == "Copy command":
             break
     page.keyboard.press("Enter")
-    shown(page, "Copied")
-    assert page.evaluate("() => navigator.clipboard.readText()") == (
+    assert copied(page) == (
         "uv run docs/reproduce/kv_sweep.py --model r1-qwen --benchmark aime24"
         " --local-window 2000 --ratio 0.4"
     )
     page.keyboard.press("Escape")
     gone(page)
-    assert focus(page) == CELL
+    assert focus(page) == BEST
     page.keyboard.press("Space")
     assert focus(page) == "ga-card"
     page.keyboard.press("Shift+Tab")
-    assert focus(page) == CELL
+    assert focus(page) == BEST
     # One stop for the whole heatmap, at the cell that was left, and on from the card's end too.
     page.keyboard.press("Tab")
     assert focus(page).startswith("r1-qwen/aime25/")
     page.keyboard.press("Shift+Tab")
-    assert focus(page) == CELL
-    page.keyboard.press("Enter")
-    for _ in range(10):
-        page.keyboard.press("Tab")
+    assert focus(page) == BEST
+    pressed(page, "Enter", *["Tab"] * 10)
     assert focus(page).startswith("r1-qwen/aime25/")
 
+    compares_by_key(page)
 
-def test_the_focused_cell_has_a_ring_that_is_seen_on_every_fill(page: Page, home: str) -> None:
-    page.goto(home + MODEL)
-    fills = page.locator(f'figure[id="grid/{CELL.rpartition("/")[0]}"] svg path[role=button]')
-    cell(page, "r1-qwen/aime24/0.1,3000").focus()
-    page.keyboard.press("ArrowRight")
-    rings = page.locator(".ga-ring-focus.ga-on rect")
-    strokes = rings.evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)")
-    assert len(strokes) == 2
-    for css in set(fills.evaluate_all("(all) => all.map((one) => getComputedStyle(one).fill)")):
-        fill = colour(css, 1, (255, 255, 255))
-        assert max(contrast(fill, colour(stroke, 1, fill)) for stroke in strokes) >= 3
+
+def compares_by_key(page: Page) -> None:
+    """By keys alone, and by the card's button and a key."""
+    cell(page, BEST).focus()
+    pressed(page, "c", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft", "ArrowLeft", "c")
+    compared(page)
+    pressed(page, "Escape", "Escape")
+    assert page.locator(".ga-ring-held.ga-on").count() == 0
+    cell(page, BEST).click()
+    page.get_by_role("button", name="Compare").click()
+    page.keyboard.press("Escape")
+    cell(page, LOW).focus()
+    page.keyboard.press("c")
+    compared(page)
+    pressed(page, "Escape", "Escape")
+    assert page.locator(".ga-ring-held.ga-on").count() == 0
 
 
 # --- touch --------------------------------------------------------------------------------------
@@ -293,23 +327,24 @@ def test_a_tap_opens_the_card_within_a_phone(browser: Browser, home: str) -> Non
     page = context.new_page()
     page.goto(home + MODEL)
     for key in ("0.1,3000", "0.5,3000", "0.3,1000", "0.1,500", "0.5,500"):
-        target = cell(page, f"r1-qwen/aime25/{key}")
-        target.tap()
-        shown(page, "R1-Qwen | AIME25")
-        box, of = card(page).bounding_box(), fill_of(target)
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["y"] >= 0
-        assert box["x"] + box["width"] <= PHONE["width"]
-        assert box["y"] + box["height"] <= PHONE["height"]
-        assert box["y"] >= of["y"] + of["height"] - 0.5
-        assert page.evaluate("() => visualViewport.scale") == 1
-        close = card(page).get_by_label("Close")
-        size = close.bounding_box()
-        assert size is not None
-        assert min(size["width"], size["height"]) >= 40
-        close.tap()
-        gone(page)
+        with step(key):
+            target = cell(page, f"r1-qwen/aime25/{key}")
+            target.tap()
+            shown(page, "R1-Qwen | AIME25")
+            box, of = card(page).bounding_box(), fill_of(target)
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["y"] >= 0
+            assert box["x"] + box["width"] <= PHONE["width"]
+            assert box["y"] + box["height"] <= PHONE["height"]
+            assert box["y"] >= of["y"] + of["height"] - 0.5
+            assert page.evaluate("() => visualViewport.scale") == 1
+            close = card(page).get_by_label("Close")
+            size = close.bounding_box()
+            assert size is not None
+            assert min(size["width"], size["height"]) >= 40
+            close.tap()
+            gone(page)
     cell(page, "r1-qwen/aime25/0.3,1000").tap()
     shown(page, "R1-Qwen | AIME25")
     page.locator("article h1").tap(position={"x": 3, "y": 3}, force=True)
@@ -318,97 +353,20 @@ def test_a_tap_opens_the_card_within_a_phone(browser: Browser, home: str) -> Non
     context.close()
 
 
-# --- permalinks ---------------------------------------------------------------------------------
-
-
-def in_sight(page: Page, key: str) -> bool:
-    return bool(
-        page.evaluate(
-            """(id) => {
-              const cell = document.getElementById(id).getBoundingClientRect();
-              const header = document.querySelector("header.md-header").getBoundingClientRect();
-              return cell.top >= header.bottom && cell.bottom <= innerHeight;
-            }""",
-            key,
-        )
-    )
-
-
-def test_permalinks_lead_to_their_cells_back_and_forward(page: Page, home: str) -> None:
-    first, other = "r1-qwen/aime24/0.1,500", "r1-qwen/average/0.5,3000"
-    where = "(id) => document.querySelector('.ga-target')?.id === id"
-    page.set_viewport_size(PHONE)
-    page.goto(f"{home}{MODEL}#{first}")
-    until(page, where, first)
-    assert in_sight(page, first)
-    gone(page)
-    page.evaluate("(id) => { location.hash = id; }", other)
-    until(page, where, other)
-    assert in_sight(page, other)
-    page.go_back()
-    until(page, where, first)
-    assert in_sight(page, first)
-    page.go_forward()
-    until(page, where, other)
-    assert in_sight(page, other)
-    # An address that isn't on the page, or is none at all.
-    scrolled = page.evaluate("() => scrollY")
-    for nothing in ("r1-qwen/aime24/9,9", "%E0%A4%A", "__search"):
-        page.evaluate("(id) => history.replaceState(null, '', `#${id}`)", nothing)
-        page.evaluate("() => dispatchEvent(new HashChangeEvent('hashchange'))")
-    assert page.evaluate("() => scrollY") == scrolled
-
-
 # --- what the theme does ------------------------------------------------------------------------
 
-ARGS = "--model={model} --batch {batch} --rate '{rate}' --to out/{batch}-{rate}; rm -rf /"
-LEVEL = "$(touch hit) 'a' <b>"
-
-
-@pytest.fixture(scope="module")
-def instant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A site with instant navigation, and a study with a command; a level looks like one."""
-    base = tmp_path_factory.getbasetemp()
-    project = site_builds.make_project(
-        base / "instant",
-        site_builds.shared_cache(base),
-        theme={
-            "name": "material",
-            "font": False,
-            "features": ["navigation.instant", "navigation.indexes"],
-        },
-        site_url="http://127.0.0.1/",
-    )
-    site_builds.add_tiny_study(project)
-    reproduce = {"script": "docs/run.py", "args": ARGS}
-    study = site_builds.TINY_STUDY + f"reproduce: {json.dumps(reproduce)}\n"
-    project.write(
-        "data/tiny/study.yml", study.replace("{id: large,", f"{{id: {json.dumps(LEVEL)},")
-    )
-    project.write("data/tiny/cells.csv", site_builds.TINY_CELLS.replace("large", f"{LEVEL}"))
-    with site_builds.serving(project.built("--strict").site) as address:
-        yield address
+COUNT = """(() => {
+  const add = EventTarget.prototype.addEventListener;
+  window.added = 0;
+  document.addEventListener = function (...given) {
+    window.added += 1;
+    return add.apply(this, given);
+  };
+})()"""
 
 
 def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
-    page.add_init_script(
-        """(() => {
-          const add = EventTarget.prototype.addEventListener;
-          window.added = 0;
-          document.addEventListener = function (...given) {
-            window.added += 1;
-            return add.apply(this, given);
-          };
-        })()"""
-    )
-    # The theme follows links that are in the sitemap, which doesn't know the server's port.
-    sitemap = page.request.get(f"{instant}sitemap.xml").text()
-    page.route(
-        "**/sitemap.xml",
-        lambda route: route.fulfill(
-            body=sitemap.replace("http://127.0.0.1/", instant), content_type="application/xml"
-        ),
-    )
+    page.add_init_script(COUNT)
     arrive(page, f"{instant}studies/tiny/model/small/")
     page.evaluate("() => { window.same = true; }")
     cell(page, "small/0.1,8").click()
@@ -441,62 +399,21 @@ def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
     cell(page, "small/0.1,16").first.hover()
     shown(page, "13.5 %")
 
-
-def test_the_command_measures_the_cell_again_whatever_its_levels_say(
-    page: Page, instant: str
-) -> None:
-    page.goto(f"{instant}studies/tiny/model/")
+    # The command measures the cell again whatever its levels say.
     page.locator("nav.ga-switch").get_by_role("link", name="Large", exact=True).click()
     figure = page.locator("figure.ga-figure[data-cells]").filter(has_text="Large").last
     figure.locator('path[role=button][aria-label*="Batch size 16"]').last.click()
     shown(page, "Measure it again")
     card(page).get_by_text("Copy command").click()
-    shown(page, "Copied")
-    copied = page.evaluate("() => navigator.clipboard.readText()")
-    assert copied == card(page).locator("code").inner_text()
-    assert shlex.split(copied) == [
+    command = copied(page)
+    assert command == card(page).locator("code").inner_text()
+    assert shlex.split(command) == [
         "python", "docs/run.py", f"--model={LEVEL}", "--batch", "16", "--rate", "0.2",
         "--to", "out/16-0.2;", "rm", "-rf", "/",
     ]  # fmt: skip
 
 
-def test_texts_from_data_are_text_in_a_card(
-    page: Page, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Dear: the build of a site with all hostile texts counts here, or in another test of them."""
-    with site_builds.serving(hostile(tmp_path_factory.getbasetemp()).site) as address:
-        for study in ("script", "image", "end-of-title", "templates", "two-script"):
-            page.goto(f"{address}studies/{study}/")
-            page.locator(".ga-beside .ga-figure a").first.click()
-            page.locator(".ga-live path[role=button]").first.click()
-            card(page).wait_for()
-            texts = Texts(study)
-            assert STRINGS[study] in card(page).inner_text()
-            assert texts["x one"] in re.sub(r"\s+", " ", card(page).inner_text())
-            assert card(page).locator("script, img, b").count() == 0
-
-
 # --- other ways to read -------------------------------------------------------------------------
-
-
-def test_without_javascript_tables_say_all_that_cards_do(browser: Browser, home: str) -> None:
-    context = browser.new_context(viewport=WIDE, java_script_enabled=False)
-    page = context.new_page()
-    page.goto(home + MODEL)
-    assert page.locator(".ga-card, [role=button]:is(path)").count() == 0
-    row = page.locator(".ga-multiples").first
-    for summary in row.locator("summary").all():
-        summary.click()
-    text = " ".join(row.inner_text().split())
-    for part in (
-        "52.0 (34.9 to 68.6) best", "47.3 (30.8 to 64.5)", "n = 150 trials per cell",
-        "Data table", "row 2000: 5 cells",
-        "Faded: no difference here is shown to be beyond chance.",
-    ):  # fmt: skip
-        assert part in text
-    table = row.locator('tbody[data-of="grid/r1-qwen/aime24"]')
-    assert table.locator("td strong").all_inner_texts() == ["52.0"]
-    context.close()
 
 
 def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) -> None:
@@ -529,9 +446,14 @@ def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) 
     assert everything[heads[0] + 101][0] != "button"
 
 
-def test_print_has_every_table_and_no_card(page: Page, home: str) -> None:
+FILLS = """() => [...document.querySelectorAll(
+  ".ga-figure .role-mark path, .ga-figure .role-mark:not(.mean_marks, .means_marks) text"
+)].map((one) => [getComputedStyle(one).fill, getComputedStyle(one).stroke].join())"""
+
+
+def test_print_has_every_table_and_forced_colours_leave_fills(page: Page, home: str) -> None:
     page.goto(home + MODEL)
-    cell(page, CELL).click()
+    cell(page, BEST).click()
     shown(page, "52.0 %")
     page.emulate_media(media="print")
     assert not card(page).is_visible()
@@ -543,36 +465,27 @@ def test_print_has_every_table_and_no_card(page: Page, home: str) -> None:
     assert box["height"] > 50
     page.emulate_media(media="screen")
     assert not table.is_visible()
+    page.keyboard.press("Escape")
+    page.evaluate("() => document.activeElement.blur()")
 
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_forced_colours_leave_fills_and_what_is_printed_on_them(
-    page: Page, home: str, scheme: Any
-) -> None:
-    page.goto(home + MODEL)
-    style = """() => [...document.querySelectorAll(
-      ".ga-figure .role-mark path, .ga-figure .role-mark:not(.mean_marks, .means_marks) text"
-    )].map((one) => [getComputedStyle(one).fill, getComputedStyle(one).stroke].join())"""
-    plain = page.evaluate(style)
-    page.emulate_media(forced_colors="active", color_scheme=scheme)
-    try:
-        assert page.evaluate("() => matchMedia('(forced-colors: active)').matches")
-        forced = page.evaluate(style)
-        absent = [color for color, two in zip(plain, forced, strict=True) if color != two]
-        assert absent == []
-        frame = page.locator(".ga-figure .role-axis-label text").first
-        ink = {"light": (0, 0, 0), "dark": (255, 255, 255)}[scheme]
-        css = frame.evaluate("(one) => getComputedStyle(one).fill")
-        assert contrast(colour(css, 1, ink), ink) < 1.5
-        cell(page, "r1-qwen/aime24/0.1,3000").focus()
-        page.keyboard.press("ArrowDown")
-        ring = page.locator(".ga-ring-focus.ga-on rect")
-        assert ring.evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)") == [
-            "rgb(255, 255, 255)",
-            "rgb(142, 12, 84)",
-        ]
-    finally:
-        page.emulate_media(forced_colors="none", color_scheme="light")
+    plain = page.evaluate(FILLS)
+    frame = page.locator(".ga-figure .role-axis-label text").first
+    for scheme, ink in (("light", (0, 0, 0)), ("dark", (255, 255, 255))):
+        with step(f"forced colours, {scheme}"):
+            page.emulate_media(forced_colors="active", color_scheme=scheme)  # type: ignore[arg-type]
+            assert page.evaluate("() => matchMedia('(forced-colors: active)').matches")
+            assert page.evaluate(FILLS) == plain
+            css = frame.evaluate("(one) => getComputedStyle(one).fill")
+            assert contrast(colour(css, 1, ink), ink) < 1.5
+            cell(page, "r1-qwen/aime24/0.1,3000").focus()
+            page.keyboard.press("ArrowDown")
+            ring = page.locator(".ga-ring-focus.ga-on rect")
+            assert ring.evaluate_all("(all) => all.map((one) => getComputedStyle(one).stroke)") == [
+                "rgb(255, 255, 255)",
+                "rgb(142, 12, 84)",
+            ]
+            pressed(page, "Escape")
+            page.evaluate("() => document.activeElement.blur()")
 
 
 # --- weight -------------------------------------------------------------------------------------
@@ -585,9 +498,9 @@ def test_the_script_is_small() -> None:
     assert len(gzip.compress(sent.encode(), 9, mtime=0)) <= 12_500
 
 
-def test_a_heatmap_weighs_little(page: Page, home: str) -> None:
+def test_a_heatmap_weighs_little(atlas: Build) -> None:
     """Its drawing, table and cards, and what a switch shows, as the whole page is sent."""
-    html = BeautifulSoup(page.request.get(home + MODEL).text(), "html.parser")
+    html = BeautifulSoup((atlas.site / MODEL / "index.html").read_text("utf-8"), "html.parser")
     whole = len(gzip.compress(str(html).encode()))
     (row,) = html.select(".ga-multiples")
     assert len(row.select(":scope > .ga-picture figure")) == 5

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-import site_builds
+from bs4 import BeautifulSoup
 from expected import GRIDS, shown
 from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page
-from site_builds import DYNTS, PREFIX
+from site_builds import DYNTS, PREFIX, Build
 from static_host import Quiet
 
-from views import Visit, until
+from views import Visit, step, until
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
@@ -58,13 +57,11 @@ class Hosts:
 
 
 @pytest.fixture(scope="module")
-def hosts(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
-    assert browser.is_connected()
-    site = site_builds.atlas(tmp_path_factory.getbasetemp()).site
+def hosts(atlas: Build, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     folder = tmp_path_factory.mktemp("hosts")
     place = folder / PREFIX.strip("/")
     place.parent.mkdir(parents=True)
-    place.symlink_to(site, target_is_directory=True)
+    place.symlink_to(atlas.site, target_is_directory=True)
     handler = functools.partial(
         _Strict, directory=str(folder), headers={}, home=PREFIX, found=False
     )
@@ -109,18 +106,18 @@ PIXEL = """async (png) => {
 }"""
 
 
-def framed(page: Page) -> Frame:
-    """The page in the frame, once it is there."""
+def framed(page: Page, number: int = 1) -> list[Frame]:
+    """The pages in the frames, once they are there."""
     until(page, "() => [...document.querySelectorAll('iframe')].every((one) => one.contentDocument"
           "?.readyState === 'complete')")  # fmt: skip
     found = [frame for frame in page.frames if "/grids/" in frame.url]
-    assert len(found) == 1
-    return found[0]
+    assert len(found) == number
+    return found
 
 
-def edge(page: Page) -> list[int]:
-    """The colour at the left edge of the frame, half-way down, as it is seen."""
-    box = page.locator("iframe").first.bounding_box()
+def edge(page: Page, at: int = 0) -> list[int]:
+    """The colour at the left edge of a frame, half-way down, as it is seen."""
+    box = page.locator("iframe").nth(at).bounding_box()
     assert box is not None
     place = {"x": box["x"] + 2, "y": box["y"] + box["height"] / 2, "width": 1, "height": 1}
     png = page.screenshot(clip=place)
@@ -136,19 +133,21 @@ def until_ink(page: Page, frame: Frame, ink: str) -> None:
     assert set(frame.evaluate(COLOURS)) == {ink}
 
 
-@pytest.mark.parametrize(
-    ("scheme", "ink"),
-    [("normal", LIGHT), ("light", LIGHT), ("dark", DARK), ("light dark", LIGHT)],
-)
-def test_a_frame_follows_the_page_around_it(
-    page: Page, hosts: Hosts, scheme: str, ink: str
-) -> None:
+def test_a_frame_follows_the_page_around_it(page: Page, hosts: Hosts) -> None:
     """Not only the system's scheme; and that page's background is seen through it."""
-    behind = "#102030" if ink == DARK else "#ccddee"
-    body = f'<body style="background:{behind};color-scheme:{scheme}">{FRAME}'
-    page.goto(hosts.page(f"around-{scheme.replace(' ', '-')}", body))
-    until_ink(page, framed(page), ink)
-    assert edge(page) == list(bytes.fromhex(behind[1:]))
+    schemes = {"normal": LIGHT, "light": LIGHT, "dark": DARK, "light dark": LIGHT}
+    behind = {LIGHT: "#ccddee", DARK: "#102030"}
+    body = "".join(
+        f'<div style="background:{behind[ink]};color-scheme:{scheme}">{FRAME}</div>'
+        for scheme, ink in schemes.items()
+    )
+    page.goto(hosts.page("around", body))
+    frames = framed(page, len(schemes))
+    for at, (scheme, ink) in enumerate(schemes.items()):
+        with step(f"color-scheme: {scheme}"):
+            until_ink(page, frames[at], ink)
+            page.locator("iframe").nth(at).scroll_into_view_if_needed()
+            assert edge(page, at) == list(bytes.fromhex(behind[ink][1:]))
 
 
 def test_a_frame_in_a_light_page_is_light_where_the_system_is_dark(
@@ -161,17 +160,24 @@ def test_a_frame_in_a_light_page_is_light_where_the_system_is_dark(
         f'<body style="background:#ccddee;color-scheme:light">{FRAME}',
     )
     page.goto(hosts.page("outer", f'<div style="color-scheme:dark"><iframe src="{inner}">'))
-    frame = framed(page)
+    [frame] = framed(page)
     around = frame.parent_frame
     assert around is not None
     assert around.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     until_ink(page, frame, LIGHT)
 
 
-def test_a_frame_follows_the_palette_of_the_theme(page: Page, home: str) -> None:
+def test_badges_are_as_wide_as_their_texts_and_a_frame_follows_the_palette_of_the_theme(
+    page: Page, home: str
+) -> None:
     page.goto(f"{home}embedding/")
+    images = page.locator("article img[src$='.best.svg']").all()
+    assert images
+    for image in images:
+        image.scroll_into_view_if_needed()
+        assert image.evaluate("(one) => one.decode().then(() => one.naturalHeight)") == 20
     page.locator("iframe").scroll_into_view_if_needed()
-    frame = framed(page)
+    [frame] = framed(page)
     until_ink(page, frame, LIGHT)
     light = edge(page)
     page.locator("label[for^=__palette]:visible").click()
@@ -182,27 +188,35 @@ def test_a_frame_follows_the_palette_of_the_theme(page: Page, home: str) -> None
     until_ink(page, frame, LIGHT)
     assert min(light) > 200
     assert max(dark) < 80
+    for ending in ("best", "reproduced"):
+        page.goto(f"{home}{GRID}.{ending}.svg")
+        for text, natural in page.evaluate(
+            """() => [...document.querySelectorAll("text")].map((text) => {
+              const said = text.textLength.baseVal.value;
+              text.removeAttribute("textLength");
+              return [said, text.getComputedTextLength()];
+            })"""
+        ):
+            assert text == pytest.approx(natural, rel=0.25)
 
 
-def test_the_title_leads_out_of_the_frame_to_the_grid(page: Page, hosts: Hosts) -> None:
-    page.goto(hosts.page("around", FRAME))
-    framed(page).locator("h1 a").click()
-    page.wait_for_url(f"{hosts.site}{QWEN}#grid/r1-qwen/aime24")
-    assert page.main_frame.child_frames == []
-
-
-def test_a_frame_keeps_the_strict_policy(page: Page, hosts: Hosts) -> None:
-    visit = Visit(page, urlsplit(hosts.root).netloc)
+def test_a_frame_keeps_the_strict_policy_and_leads_out_to_the_grid(
+    page: Page, hosts: Hosts
+) -> None:
+    visit = Visit(page)
     loaded: list[str] = []
     page.on("requestfinished", lambda request: loaded.append(request.url.rpartition("/")[2]))
     page.goto(hosts.page("around", f"<link rel=icon href=data:,>{FRAME}"))
-    frame = framed(page)
+    [frame] = framed(page)
     frame.locator("details >> nth=0 >> summary").click()
     assert frame.locator("td").first.is_visible()
     page.evaluate("() => new Promise(requestAnimationFrame)")
     assert (visit.messages, visit.failed, visit.elsewhere) == ([], [], [])
     assert sorted(loaded) == ["aime24.html", "around.html", "gridatlas.css", "gridatlas.js"]
     assert frame.evaluate("() => document.styleSheets[0].cssRules.length") > 10
+    frame.locator("h1 a").click()
+    page.wait_for_url(f"{hosts.site}{QWEN}#grid/r1-qwen/aime24")
+    assert page.main_frame.child_frames == []
 
 
 def test_a_frame_is_whole_without_javascript(browser: Browser, hosts: Hosts) -> None:
@@ -225,19 +239,15 @@ def test_a_frame_is_whole_without_javascript(browser: Browser, hosts: Hosts) -> 
         assert texts.locator("button").count() == 0
 
 
-def test_the_size_in_the_text_to_copy_fits(page: Page, home: str, hosts: Hosts) -> None:
+def test_the_size_in_the_text_to_copy_fits(page: Page, atlas: Build, hosts: Hosts) -> None:
     """The heatmap with its texts needs no scrolling, and leaves little empty."""
-    sizes = {}
+    sizes: dict[str, tuple[int, int]] = {}
     for path in (QWEN, f"studies/{DYNTS}/model/r1-llama/", "studies/grpo-digits/setting/"):
-        page.goto(home + path)
-        sizes |= page.evaluate(
-            """() => Object.fromEntries(
-              [...document.querySelectorAll(".ga-share div pre:nth-of-type(2)")].map((text) => {
-                const frame = new DOMParser().parseFromString(text.textContent, "text/html")
-                  .querySelector("iframe");
-                return [frame.src.split("/grids/")[1], [+frame.width, +frame.height]];
-              }))"""
-        )
+        for text in atlas.page(path).select(".ga-share div pre:nth-of-type(2)"):
+            frame = BeautifulSoup(text.get_text(), "html.parser").iframe
+            assert frame is not None
+            grid = str(frame["src"]).partition("/grids/")[2]
+            sizes[grid] = int(str(frame["width"])), int(str(frame["height"]))
     assert {*sizes} == {f"{study}/{grid}.html" for study, grid in GRIDS}
     for path, (width, height) in sizes.items():
         page.set_viewport_size({"width": width, "height": height})
@@ -283,14 +293,19 @@ def until_whole(page: Page, frame: Frame) -> int:
     return int(high)
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_frame_gets_the_height_of_its_content(page: Page, hosts: Hosts, late: bool) -> None:
-    page.goto(around(hosts, f"height-{late}", "" if late else script(hosts)))
+def test_a_frame_gets_the_height_of_its_content(page: Page, hosts: Hosts) -> None:
+    """Where the page around it has the script, also where that comes late; and not without it."""
+    page.goto(around(hosts, "height-late", LISTEN))
     frame = grid_frame(page)
-    if late:  # what the frame sent first, nobody heard
-        frame.evaluate("() => new Promise((done) => setTimeout(done, 100))")
-        assert page.evaluate(HEIGHTS) == [200]
-        page.add_script_tag(url=f"{hosts.site}assets/gridatlas/embed.js")
+    until(page, "() => seen > 0")  # the page in the frame has sent its height; nobody heard
+    assert page.evaluate(HEIGHTS) == [200]
+    page.add_script_tag(url=f"{hosts.site}assets/gridatlas/embed.js")
+    grows_and_shrinks(page, frame)
+    page.goto(around(hosts, "height-early", script(hosts)))
+    grows_and_shrinks(page, grid_frame(page))
+
+
+def grows_and_shrinks(page: Page, frame: Frame) -> None:
     closed = until_whole(page, frame)
     assert closed > 400
     frame.locator("summary").first.click()
@@ -299,30 +314,7 @@ def test_a_frame_gets_the_height_of_its_content(page: Page, hosts: Hosts, late: 
     assert until_whole(page, frame) == closed
 
 
-def test_without_the_script_a_frame_keeps_its_height(page: Page, hosts: Hosts) -> None:
-    page.goto(around(hosts, "no-script", LISTEN))
-    grid_frame(page)
-    until(page, "() => seen > 0")  # the page in the frame has sent its height
-    assert page.evaluate(HEIGHTS) == [200]
-
-
-@pytest.mark.parametrize(
-    ("sender", "message"),
-    [
-        ("the page itself", LIE),
-        ("a frame of another site", LIE),
-        ("another frame of the site", LIE),
-        ("another page in the frame", LIE),
-        *(("the frame", message) for message in (
-            "null", "3000", '{ height: 3000 }', '{ type: "other", height: 3000 }',
-            *(f'{{ type: "gridatlas:height", height: {high} }}'
-              for high in ("'3000px'", "-1", "0", "NaN", "Infinity", "20001", "undefined")),
-        )),
-    ],
-)  # fmt: skip
-def test_a_height_from_elsewhere_is_ignored(
-    page: Page, hosts: Hosts, sender: str, message: str
-) -> None:
+def test_a_height_from_elsewhere_is_ignored(page: Page, hosts: Hosts) -> None:
     at_site = hosts.page("other", "")
     elsewhere = at_site.replace("127.0.0.1", "localhost")
     more = "".join(
@@ -331,42 +323,29 @@ def test_a_height_from_elsewhere_is_ignored(
     page.goto(around(hosts, "forged", script(hosts) + LISTEN, more))
     frame = grid_frame(page)
     heights = [until_whole(page, frame), 150, 150]
-    before = page.evaluate("seen")
-    if sender == "another page in the frame":
-        liar = hosts.page("liar", f"<script>parent.postMessage({message}, '*')</script>")
-        page.evaluate(
-            "(at) => { frames[0].location = at; }", liar.replace("127.0.0.1", "localhost")
-        )
-    else:
-        urls = {
-            "the page itself": page.url,
-            "a frame of another site": elsewhere,
-            "another frame of the site": at_site,
-            "the frame": frame.url,
-        }
-        [speaker] = [candidate for candidate in page.frames if candidate.url == urls[sender]]
-        speaker.evaluate(f"() => parent.postMessage({message}, '*')")
-    until(page, f"() => seen > {before}")
-    assert page.evaluate(HEIGHTS) == heights
-
-
-def test_badges_are_drawn_as_wide_as_their_texts(page: Page, home: str) -> None:
-    page.goto(f"{home}embedding/")
-    images = page.locator("article img[src$='.best.svg']").all()
-    assert images
-    for image in images:
-        image.scroll_into_view_if_needed()
-        assert image.evaluate("(one) => one.decode().then(() => one.naturalHeight)") == 20
-    for ending in ("best", "reproduced"):
-        page.goto(f"{home}{GRID}.{ending}.svg")
-        for text, natural in page.evaluate(
-            """() => [...document.querySelectorAll("text")].map((text) => {
-              const said = text.textLength.baseVal.value;
-              text.removeAttribute("textLength");
-              return [said, text.getComputedTextLength()];
-            })"""
-        ):
-            assert text == pytest.approx(natural, rel=0.25)
+    for speaker, message in [
+        (page.url, LIE),  # the page itself
+        (elsewhere, LIE),  # a frame of another site
+        (at_site, LIE),  # another frame of the site
+        *((frame.url, message) for message in (
+            "null", "3000", '{ height: 3000 }', '{ type: "other", height: 3000 }',
+            *(f'{{ type: "gridatlas:height", height: {high} }}'
+              for high in ("'3000px'", "-1", "0", "NaN", "Infinity", "20001", "undefined")),
+        )),
+        ("another page in the frame", LIE),
+    ]:  # fmt: skip
+        with step(f"{speaker} says {message}"):
+            before = page.evaluate("seen")
+            said = [one for one in page.frames if one.url == speaker]
+            if said:
+                said[0].evaluate(f"() => parent.postMessage({message}, '*')")
+            else:
+                liar = hosts.page("liar", f"<script>parent.postMessage({message}, '*')</script>")
+                page.evaluate(
+                    "(at) => { frames[0].location = at; }", liar.replace("127.0.0.1", "localhost")
+                )
+            until(page, f"() => seen > {before}")
+            assert page.evaluate(HEIGHTS) == heights
 
 
 # --- copy buttons -------------------------------------------------------------------------------
@@ -416,21 +395,20 @@ def test_a_button_copies_exactly_the_text(browser: Browser, hosts: Hosts) -> Non
         assert "aime25.html" in page.evaluate("navigator.clipboard.readText()")
 
 
-@pytest.mark.parametrize(
-    "clipboard", ["undefined", "{ writeText: () => Promise.reject(new Error('refused')) }"]
-)
-def test_without_a_clipboard_the_text_is_selected(page: Page, home: str, clipboard: str) -> None:
-    page.goto(home + QWEN)
-    page.evaluate(f"() => Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard} }})")
-    share = opened(page)
-    share.get_by_role("button", name="Copy BibTeX").click()
-    share.get_by_role("status").filter(has_text="Selected").wait_for()
-    selected = page.evaluate("getSelection().toString()")
-    assert selected.strip() == (share.locator("pre").nth(0).text_content() or "").strip()
-
-
-def test_the_theme_adds_no_second_button(page: Page, home: str) -> None:
+def test_without_a_clipboard_the_text_is_selected(page: Page, home: str) -> None:
     page.goto(home + QWEN)
     share = opened(page)
-    share.get_by_role("button", name="Copy BibTeX").wait_for()
-    assert share.locator("button").count() == 1
+    button = share.get_by_role("button", name="Copy BibTeX")
+    button.wait_for()
+    assert share.locator("button").count() == 1, "the theme adds none of its own"
+    for clipboard in ("undefined", "{ writeText: () => Promise.reject(new Error('refused')) }"):
+        with step(f"clipboard: {clipboard}"):
+            page.evaluate(
+                "() => { getSelection().empty(); Object.defineProperty(navigator, 'clipboard',"
+                f" {{ value: {clipboard}, configurable: true }}); }}"
+            )
+            button.click()
+            until(page, "() => getSelection().toString() !== ''")
+            share.get_by_role("status").filter(has_text="Selected").wait_for()
+            selected = page.evaluate("getSelection().toString()")
+            assert selected.strip() == (share.locator("pre").nth(0).text_content() or "").strip()

@@ -1,29 +1,30 @@
 """Large grids in a browser: no printed values, labels apart, blocks with their rule."""
 
-import functools
 import gzip
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
-from math import exp
+from math import exp, prod
 from pathlib import Path
+from typing import Any
 
 import pytest
 import site_builds
-from once import made_once, once
-from playwright.sync_api import Browser
+from once import once
+from playwright.sync_api import Page
 
-from views import View, beyond, look, overlap, until
+from views import PHONE, WIDE, Visit, beyond, measured, overlap, step, until
 
-PHONE, WIDE = 360, 1280
 SIZES = {"20 by 21": (20, 21), "60 by 60": (60, 60), "150 by 150": (150, 150), "a row": (20_000, 1)}
 MARKS = {"20 by 21": 420, "60 by 60": 3600, "150 by 150": 900, "a row": 100}
-VIEWS = [(name, width, scheme) for name in SIZES for width in (PHONE, WIDE)
-         for scheme in ("light", "dark")]  # fmt: skip
-every_view = pytest.mark.parametrize(
-    "view", VIEWS, indirect=True, ids=["-".join(map(str, view)) for view in VIEWS]
-)
+ENDS = {
+    "20 by 21": {"0", "19", "20"},
+    "60 by 60": {"0", "59"},
+    "150 by 150": {"0 to 4", "145 to 149"},
+    "a row": {"0 to 199", "19800 to 19999"},
+}
+"""Labels of the first and the last level."""
 
 
 def _id(name: str) -> str:
@@ -51,26 +52,15 @@ def _study(project: site_builds.Project, name: str) -> None:
 
 @once
 def large_site(base: Path) -> site_builds.Build:
-    project = site_builds.make_project(
-        base / "large",
-        site_builds.shared_cache(base),
-        theme={
-            "name": "material",
-            "font": False,
-            "palette": [
-                {"scheme": scheme, "toggle": {"icon": "material/brightness-7", "name": "Colours"}}
-                for scheme in ("default", "slate")
-            ],
-        },
-    )
+    project = site_builds.make_project(base / "large", site_builds.shared_cache(base))
     for name in SIZES:
         _study(project, name)
     return project.built()
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> site_builds.Build:
-    return large_site(tmp_path_factory.getbasetemp())
+def build(base: Path) -> site_builds.Build:
+    return large_site(base)
 
 
 @pytest.fixture(scope="module")
@@ -79,42 +69,32 @@ def large(build: site_builds.Build) -> Iterator[str]:
         yield home
 
 
-@pytest.fixture(scope="module")
-def looked(
-    browser: Browser, large: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
-    context = browser.new_context(reduced_motion="reduce", color_scheme="light")
-    base = tmp_path_factory.getbasetemp()
-
-    @functools.cache
-    def looked_at(name: str) -> dict[tuple[int, str], View]:
-        def make(_: Path) -> dict[tuple[int, str], View]:
-            return look(context, f"{large}studies/{_id(name)}/", (PHONE, WIDE))
-
-        return made_once(base, f"looked at {name}", make)
-
-    yield looked_at
-    context.close()
-
-
-@pytest.fixture
-def view(
-    request: pytest.FixtureRequest, looked: Callable[[str], dict[tuple[int, str], View]]
-) -> View:
-    name, width, scheme = request.param
-    return looked(name)[width, scheme]
+@pytest.mark.parametrize("name", SIZES)
+def test_a_large_heatmap_is_drawn_whole_and_read(visit: Visit, large: str, name: str) -> None:
+    """On a phone and wide; colours of many cells are those of few."""
+    page = visit.page
+    page.goto(f"{large}studies/{_id(name)}/", wait_until="load")
+    page.evaluate("() => document.fonts.ready")
+    for width in (PHONE["width"], WIDE["width"]):
+        with step(f"{width} pixels wide"):
+            seen = measured(page, width)
+            assert seen["width"] <= seen["inner"]
+            assert seen["wide"] == []
+            (heatmap,) = seen["heatmaps"]
+            is_whole(heatmap, name)
+            labels_lie_apart(heatmap)
+            # On a phone, many columns of numbers are as large as elsewhere, in a box that scrolls.
+            scrolls = width == PHONE["width"] and name == "20 by 21"
+            assert (heatmap["box"][2] - heatmap["box"][0] > width) == scrolls
+    assert ENDS[name] <= {text["text"] for text in heatmap["texts"]}
+    # Exploring is offered where each cell is drawn.
+    assert page.locator("[data-ga-explore]").count() == (MARKS[name] == prod(SIZES[name]))
+    if name == "150 by 150":
+        its_best_block_is_linked_and_has_a_card(page)
 
 
-@every_view
-def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
-    view: View, request: pytest.FixtureRequest
-) -> None:
-    """Dear: the page is looked at here for all tests of this view; it has up to 3,600 cells."""
-    name, width, _ = request.node.callspec.params["view"]
-    assert view.messages == []
-    assert view.failed == []
-    assert view.measured["width"] <= view.measured["inner"]
-    (heatmap,) = view.heatmaps
+def is_whole(heatmap: dict[str, Any], name: str) -> None:
+    """Each cell is seen; few enough of them have their numbers."""
     assert len(heatmap["cells"]) == MARKS[name]
     numbers = [text for text in heatmap["texts"] if text["part"] == "value"]
     assert bool(numbers) == (name == "20 by 21")
@@ -122,15 +102,9 @@ def test_a_large_heatmap_is_drawn_whole_and_without_numbers(
         left, top, right, bottom = cell["box"]
         assert right - left > 1.5
         assert bottom - top > 1.5
-    # On a phone, many columns of numbers are as large as elsewhere, in a box that scrolls.
-    assert view.measured["wide"] == []
-    scrolls = width == PHONE and name == "20 by 21"
-    assert (heatmap["box"][2] - heatmap["box"][0] > width) == scrolls
 
 
-@every_view
-def test_labels_of_a_large_heatmap_lie_apart(view: View) -> None:
-    (heatmap,) = view.heatmaps
+def labels_lie_apart(heatmap: dict[str, Any]) -> None:
     texts = heatmap["texts"]
     # Ten of x where there is one row, half of both of wide blocks; the rest is the page's.
     assert len(texts) >= 10
@@ -145,19 +119,19 @@ def test_labels_of_a_large_heatmap_lie_apart(view: View) -> None:
     assert bad == []
 
 
-@pytest.mark.parametrize("name", SIZES)
-def test_the_first_and_the_last_level_are_labelled(
-    looked: Callable[[str], dict[tuple[int, str], View]], name: str
-) -> None:
-    (heatmap,) = looked(name)[WIDE, "light"].heatmaps
-    texts = {text["text"] for text in heatmap["texts"]}
-    ends = {
-        "20 by 21": {"0", "19", "20"},
-        "60 by 60": {"0", "59"},
-        "150 by 150": {"0 to 4", "145 to 149"},
-        "a row": {"0 to 199", "19800 to 19999"},
-    }
-    assert ends[name] <= texts
+def its_best_block_is_linked_and_has_a_card(page: Page) -> None:
+    page.locator("#statistics > summary").click()
+    page.locator("#statistics table a").nth(1).click()
+    until(page, "() => !!document.querySelector('.ga-target')")
+    assert "has the best" in str(page.locator(".ga-target").get_attribute("aria-label"))
+    page.locator("path[id='grid/100,45']").hover()
+    until(
+        page,
+        "() => { const card = document.querySelector('.ga-card');"
+        " return !!card && !card.hidden && card.innerText.includes('25 cells'); }",
+    )
+    text = page.locator(".ga-card").inner_text()
+    assert "First 100 to 104, Second 45 to 49" in text
 
 
 def test_blocks_name_their_rule_on_the_page(build: site_builds.Build) -> None:
@@ -194,39 +168,3 @@ def test_a_page_with_a_large_grid_is_light_and_its_files_are_whole(
         assert len(cells) == columns * rows
         drawn = json.loads((folder / "grid.vl.json").read_text("utf-8"))["data"]["values"]
         assert len(drawn) == MARKS[name]
-
-
-def test_the_link_to_the_best_cell_leads_to_its_block(browser: Browser, large: str) -> None:
-    page = browser.new_page(reduced_motion="reduce")
-    page.goto(f"{large}studies/150-by-150/", wait_until="load")
-    page.locator("#statistics > summary").click()
-    page.locator("#statistics table a").nth(1).click()
-    until(page, "() => !!document.querySelector('.ga-target')")
-    label = page.locator(".ga-target").get_attribute("aria-label")
-    assert label is not None
-    assert "has the best" in label
-    page.close()
-
-
-def test_a_block_has_a_card(browser: Browser, large: str) -> None:
-    page = browser.new_page(reduced_motion="reduce")
-    page.goto(f"{large}studies/150-by-150/", wait_until="load")
-    page.locator("path[id='grid/100,45']").hover()
-    until(
-        page,
-        "() => { const card = document.querySelector('.ga-card');"
-        " return !!card && !card.hidden && card.innerText.includes('25 cells'); }",
-    )
-    text = page.locator(".ga-card").inner_text()
-    assert "First 100 to 104, Second 45 to 49" in text
-    page.close()
-
-
-@pytest.mark.parametrize(("name", "offered"), [("60 by 60", 1), ("150 by 150", 0)])
-def test_exploring_is_offered_where_each_cell_is_drawn(
-    browser: Browser, large: str, name: str, offered: int
-) -> None:
-    page = browser.new_page(reduced_motion="reduce")
-    page.goto(f"{large}studies/{_id(name)}/", wait_until="load")
-    assert page.locator("[data-ga-explore]").count() == offered
-    page.close()

@@ -1,150 +1,176 @@
-"""Every kind of page, on a phone and on a wide screen, light and dark, in a real browser."""
+"""Every kind of page, on a phone and on a wide screen, light and dark, in a real browser.
 
-import functools
+A page is opened once: on a phone in one scheme, then wide in the other. Colours don't depend on the
+width, nor places on the colours; every second page begins in the dark.
+"""
+
+import os
 import re
-from collections.abc import Callable, Iterator
-from itertools import combinations, product
+import subprocess
+import sys
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from once import made_once
-from playwright.sync_api import Browser
+from playwright.sync_api import Page
 from site_builds import DOCUMENTS, DYNTS, FIGURE, GRPO
 
+from axe import (
+    CARD,
+    OF_COLOURS_AND_WIDTHS,
+    PLANTED,
+    THEME,
+    folds,
+    open_card,
+    planted,
+    rules,
+    violations,
+)
 from views import (
-    MEASURE,
-    View,
+    PHONE,
+    WIDE,
+    Visit,
     beyond,
     centre,
     colour,
     contrast,
-    look,
     luminance,
+    measured,
     overlap,
+    step,
     within,
 )
 
-PHONE, WIDE = 360, 1280
 PAGES = {
-    "home": "",
-    "overview": "studies/",
-    "study": f"studies/{DYNTS}/",
-    "study without aggregates": f"studies/{GRPO}/",
-    "models": f"studies/{DYNTS}/model/",
-    "model": f"studies/{DYNTS}/model/r1-qwen/",
-    "benchmark": f"studies/{DYNTS}/benchmark/aime24/",
-    "average": f"studies/{DYNTS}/benchmark/average/",
-    "settings": f"studies/{GRPO}/setting/",
-    "disputed": f"studies/{GRPO}/setting/after_t125/",
-    "checks": f"studies/{GRPO}/checks/",
-    "measured": "studies/digits-pass-1/seed/1/",
-    "measured again": "studies/digits-pass-8/",
+    "home": ("", 21),
+    "code": ("claims/", None),
+    "fence": ("fence/", None),
+    "overview": ("studies/", 21),
+    "study": (f"studies/{DYNTS}/", 3),
+    "study without aggregates": (f"studies/{GRPO}/", 4),
+    "models": (f"studies/{DYNTS}/model/", 5),
+    "model": (f"studies/{DYNTS}/model/r1-qwen/", 5),
+    "benchmark": (f"studies/{DYNTS}/benchmark/aime24/", 3),
+    "average": (f"studies/{DYNTS}/benchmark/average/", 3),
+    "settings": (f"studies/{GRPO}/setting/", 6),
+    "disputed": (f"studies/{GRPO}/setting/after_t125/", 2),
+    "checks": (f"studies/{GRPO}/checks/", 3),
+    "measured": ("studies/digits-pass-1/seed/1/", 18),
+    "measured again": ("studies/digits-pass-8/", 4),
+    "runs": (f"studies/{DYNTS}/reproduction/", None),
+    "missing": ("no/such/page/", None),
 }
-HEATMAPS = {
-    "home": 21, "overview": 21, "study": 3, "study without aggregates": 4, "models": 5,
-    "model": 5, "benchmark": 3, "average": 3, "settings": 6, "disputed": 2, "checks": 3,
-    "measured": 18, "measured again": 4,
-}  # fmt: skip
-"""Grids, differences and comparisons of readings on each page."""
-VIEWS = list(product(PAGES, (PHONE, WIDE), ("light", "dark")))
-
-every_view = pytest.mark.parametrize(
-    "view", VIEWS, indirect=True, ids=[f"{name}-{width}-{scheme}" for name, width, scheme in VIEWS]
-)
+"""Addresses of pages; and how many grids, differences and comparisons of readings each has, where
+all of them are looked at."""
+ALIKE = {
+    "study without aggregates",
+    "benchmark",
+    "average",
+    "settings",
+    "measured",
+    "measured again",
+}
+"""Pages of a kind that another one stands for, where it is about the parts of a page."""
+WITH_CARDS = ("models", "model", "disputed", "checks")
+"""Pages that are looked at with all folds open, and then with a card, which lies on texts."""
+WHOLE_ON_PHONES = ("overview", "model")
+"""Pages of which all rules are held against the smaller screen too."""
 WHITE = (255.0, 255.0, 255.0)
 
 
-@pytest.fixture(scope="module")
-def looked(
-    browser: Browser, home: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Callable[[str], dict[tuple[int, str], View]]]:
-    """Looks at a page, once for all tests, in a browser that keeps what it has loaded."""
-    context = browser.new_context(reduced_motion="reduce", color_scheme="light")
-    base = tmp_path_factory.getbasetemp()
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_whole_on_a_phone_and_wide_light_and_dark(
+    visit: Visit, home: str, name: str
+) -> None:
+    """Dear by axe, which holds some fifty rules against each element of a page."""
+    page, (path, heatmaps) = visit.page, PAGES[name]
+    # A first visit is in the reader's colours; then they use the button.
+    first, other = ("dark", "light") if list(PAGES).index(name) % 2 else ("light", "dark")
+    page.emulate_media(color_scheme=first)  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE)
+    page.goto(home + path, wait_until="load")
+    page.evaluate("() => document.fonts.ready")
+    for scheme, width, chosen in ((first, PHONE["width"], ""), (other, WIDE["width"], other)):
+        with step(f"{width} pixels wide, {scheme}"):
+            seen = measured(page, width, chosen)
+            assert seen["width"] <= seen["inner"], "the page scrolls sideways"
+            assert seen["wide"] == []
+            paper = colour(seen["paper"], 1, WHITE)
+            assert luminance(paper) < 0.1 if scheme == "dark" else luminance(paper) > 0.8
+            if heatmaps is not None:
+                assert len(seen["heatmaps"]) == heatmaps
+                for heatmap in seen["heatmaps"]:
+                    with step(named(heatmap)):
+                        drawn_whole(heatmap)
+                        printed_on_their_cells(heatmap)
+                        apart_and_large(heatmap)
+                        in_the_palette(heatmap, dark=scheme == "dark")
+            if name not in ALIKE:
+                accessible(page, name, width)
+    missing = ["404 " + home + path] if name == "missing" else []
+    assert visit.failed == missing
+    if missing:
+        visit.failed.clear()
+        assert len(visit.messages) == 1, "but that the page is missing"
+        visit.messages.clear()
 
-    @functools.cache
-    def looked_at(name: str) -> dict[tuple[int, str], View]:
-        def make(_: Path) -> dict[tuple[int, str], View]:
-            return look(context, home + PAGES[name], (PHONE, WIDE))
 
-        return made_once(base, f"looked at {name}", make)
-
-    yield looked_at
-    context.close()
-
-
-@pytest.fixture
-def view(
-    request: pytest.FixtureRequest, looked: Callable[[str], dict[tuple[int, str], View]]
-) -> View:
-    name, width, scheme = request.param
-    return looked(name)[width, scheme]
+def accessible(page: Page, name: str, width: int) -> None:
+    """What axe finds: nothing in ours, and of the theme's what is known."""
+    every = width == WIDE["width"] or name in WHOLE_ON_PHONES
+    held = () if every else OF_COLOURS_AND_WIDTHS
+    if name in WITH_CARDS:
+        folds(page, "open")
+    ours, theme = violations(page, rules=held)
+    assert ours == []
+    assert rules(theme) <= THEME, theme
+    # Pages of results have no list of pages at their left.
+    if name == "code" and width == WIDE["width"]:
+        assert rules(theme) == THEME, "the list is longer than it has to be"
+        assert planted(page, ".md-sidebar--primary nav nav[aria-expanded=true] > ul") == PLANTED
+    if name in WITH_CARDS:
+        open_card(page)
+        assert violations(page, CARD, held) == ([], [])
+        page.keyboard.press("Escape")
+        folds(page, "close")
 
 
 def named(heatmap: dict[str, Any]) -> str:
     return str(heatmap["label"]).partition(": ")[0]
 
 
-@every_view
-def test_nothing_is_said_on_the_console(view: View) -> None:
-    assert view.messages == []
+def drawn_whole(heatmap: dict[str, Any]) -> None:
+    """As many marks as the grid has cells, each in the picture, and none on another."""
+    ours = "seed" in named(heatmap).lower()
+    sizes = (6 * 6, 10 * 10) if ours else (4 * 5 if "|" in named(heatmap) else 10 * 10,)
+    kinds = [cell["kind"] for cell in heatmap["cells"]]
+    assert len(kinds) in sizes
+    # On the page of checks, what only one reading gives can't be compared.
+    compared = re.search(r"differ in \d+ of (\d+) cells", str(heatmap["label"]))
+    coloured = int(compared[1]) if compared else len(kinds)
+    assert kinds.count("rect mark") == coloured
+    assert kinds.count("point") == len(kinds) - coloured
+    boxes = [cell["box"] for cell in heatmap["cells"]]
+    smallest = 5 if heatmap["thumbnail"] else 8
+    sides = [side for left, top, right, bottom in boxes for side in (right - left, bottom - top)]
+    assert min(sides) > smallest
+    assert all(beyond([box[:2], box[2:]], heatmap["box"]) < 0.5 for box in boxes)
+    assert len({centre([box[:2], box[2:]]) for box in boxes}) == len(boxes)
 
 
-@every_view
-def test_every_request_is_answered_by_the_site_itself(view: View) -> None:
-    assert view.elsewhere == []
-    assert view.failed == []
-
-
-@every_view
-def test_the_page_does_not_scroll_sideways(view: View) -> None:
-    assert view.measured["width"] <= view.measured["inner"]
-    assert view.measured["wide"] == []
-
-
-@every_view
-def test_every_heatmap_has_as_many_marks_as_its_grid_has_cells(
-    view: View, request: pytest.FixtureRequest
-) -> None:
-    name = request.node.callspec.params["view"][0]
-    if name in HEATMAPS:
-        assert len(view.heatmaps) == HEATMAPS[name]
-    for heatmap in view.heatmaps:
-        ours = "seed" in named(heatmap).lower()
-        sizes = (6 * 6, 10 * 10) if ours else (4 * 5 if "|" in named(heatmap) else 10 * 10,)
-        kinds = [cell["kind"] for cell in heatmap["cells"]]
-        assert len(kinds) in sizes
-        # On the page of checks, what only one reading gives can't be compared.
-        compared = re.search(r"differ in \d+ of (\d+) cells", str(heatmap["label"]))
-        coloured = int(compared[1]) if compared else len(kinds)
-        assert kinds.count("rect mark") == coloured
-        assert kinds.count("point") == len(kinds) - coloured
-        # They are seen: each in the picture, next to each other and not on top of each other.
-        boxes = [cell["box"] for cell in heatmap["cells"]]
-        smallest = 5 if heatmap["thumbnail"] else 8
-        sides = [
-            side for left, top, right, bottom in boxes for side in (right - left, bottom - top)
-        ]
-        assert min(sides) > smallest
-        assert all(beyond([box[:2], box[2:]], heatmap["box"]) < 0.5 for box in boxes)
-        assert len({centre([box[:2], box[2:]]) for box in boxes}) == len(boxes)
-
-
-@every_view
-def test_each_value_is_printed_on_its_own_cell(view: View) -> None:
-    for heatmap in view.heatmaps:
-        if heatmap["thumbnail"]:  # Its page has the values.
-            assert heatmap["texts"] == []
-            continue
-        texts = [text for text in heatmap["texts"] if text["part"] == "value"]
-        assert len(texts) == sum(cell["kind"] == "rect mark" for cell in heatmap["cells"])
-        for text in texts:
-            cell = at_point(heatmap["cells"], centre(text["corners"]))
-            if cell["label"]:  # A picture that links to its page is read out as one.
-                value = cell["label"].rpartition(": ")[2].partition(",")[0].split(" ")[0]
-                assert text["text"] == value
-            assert beyond(text["corners"], cell["box"]) <= 1, (named(heatmap), text["text"])
+def printed_on_their_cells(heatmap: dict[str, Any]) -> None:
+    if heatmap["thumbnail"]:  # Its page has the values.
+        assert heatmap["texts"] == []
+        return
+    texts = [text for text in heatmap["texts"] if text["part"] == "value"]
+    assert len(texts) == sum(cell["kind"] == "rect mark" for cell in heatmap["cells"])
+    for text in texts:
+        cell = at_point(heatmap["cells"], centre(text["corners"]))
+        if cell["label"]:  # A picture that links to its page is read out as one.
+            value = cell["label"].rpartition(": ")[2].partition(",")[0].split(" ")[0]
+            assert text["text"] == value
+        assert beyond(text["corners"], cell["box"]) <= 1, text["text"]
 
 
 def at_point(cells: list[dict[str, Any]], point: tuple[float, float]) -> dict[str, Any]:
@@ -153,89 +179,76 @@ def at_point(cells: list[dict[str, Any]], point: tuple[float, float]) -> dict[st
     return found[0]
 
 
-@every_view
-def test_no_text_in_a_heatmap_lies_on_another_or_is_cut(view: View) -> None:
-    bad = []
-    for heatmap in view.heatmaps:
-        for text in heatmap["texts"]:
-            if beyond(text["corners"], heatmap["box"]) > 1:
-                bad.append(f"{named(heatmap)}: {text['text']!r} is cut")
-            if text["text"].endswith("…"):
-                bad.append(f"{named(heatmap)}: {text['text']!r} is shortened")
-        for first, other in combinations(heatmap["texts"], 2):
-            if overlap(first["corners"], other["corners"]) > 1:
-                bad.append(f"{named(heatmap)}: {first['text']!r} and {other['text']!r}")
-    assert bad == []
+def apart_and_large(heatmap: dict[str, Any]) -> None:
+    """No text lies on another, or is cut, or too small to be read."""
+    for text in heatmap["texts"]:
+        assert beyond(text["corners"], heatmap["box"]) <= 1, f"{text['text']!r} is cut"
+        assert not text["text"].endswith("…"), f"{text['text']!r} is shortened"
+        assert round(text["size"], 1) >= 8, f"{text['text']!r} is small"
+    for first, other in combinations(heatmap["texts"], 2):
+        assert overlap(first["corners"], other["corners"]) <= 1, (first["text"], other["text"])
 
 
-@every_view
-def test_texts_are_large_enough(view: View) -> None:
-    sizes = {
-        (text["part"], text["text"]): round(text["size"], 1)
-        for heatmap in view.heatmaps
-        for text in heatmap["texts"]
-    }
-    assert {text: size for text, size in sizes.items() if size < 8} == {}
+def in_the_palette(heatmap: dict[str, Any], *, dark: bool) -> None:
+    """Texts around the cells follow the page; those on cells can be read on their fills."""
+    behind = colour(heatmap["background"], 1, WHITE)
+    texts = [text for text in heatmap["texts"] if text["part"] == "frame"]
+    assert len(texts) > 8 or heatmap["thumbnail"]
+    for text in texts:
+        ink = colour(text["colour"], text["opacity"], behind)
+        assert contrast(ink, behind) >= 4.5, text["text"]
+        assert (luminance(ink) > luminance(behind)) == dark
+    for cell in heatmap["cells"]:
+        if cell["kind"] == "point":
+            hatching = colour(cell["stroke"], cell["opacity"], behind)
+            assert contrast(hatching, behind) >= 3, cell["label"]
+    for symbol in heatmap["symbols"]:
+        drawn = [
+            colour(symbol[part], symbol["opacity"], behind)
+            for part in ("fill", "stroke")
+            if symbol[part].startswith("rgb")
+        ]
+        assert max(contrast(color, behind) for color in drawn) >= 3, symbol
+    for text in heatmap["texts"]:
+        under = {"value": "cells", "asserted": "tabs"}.get(text["part"])
+        if under:
+            cell = at_point(heatmap[under], centre(text["corners"]))
+            fill = colour(cell["fill"], cell["opacity"], behind)
+            ink = colour(text["colour"], text["opacity"], fill)
+            assert contrast(ink, fill) >= 4.5, text["text"]
 
 
-@every_view
-def test_texts_around_the_cells_follow_the_palette(
-    view: View, request: pytest.FixtureRequest
-) -> None:
-    dark = request.node.callspec.params["view"][2] == "dark"
-    paper = colour(view.measured["paper"], 1, WHITE)
-    assert luminance(paper) < 0.1 if dark else luminance(paper) > 0.8
-    for heatmap in view.heatmaps:
-        behind = colour(heatmap["background"], 1, WHITE)
-        texts = [text for text in heatmap["texts"] if text["part"] == "frame"]
-        assert len(texts) > 8 or heatmap["thumbnail"]
-        for text in texts:
-            ink = colour(text["colour"], text["opacity"], behind)
-            assert contrast(ink, behind) >= 4.5, (named(heatmap), text["text"])
-            assert (luminance(ink) > luminance(behind)) == dark
-        for cell in heatmap["cells"]:
-            if cell["kind"] == "point":
-                hatching = colour(cell["stroke"], cell["opacity"], behind)
-                assert contrast(hatching, behind) >= 3, (named(heatmap), cell["label"])
-        for symbol in heatmap["symbols"]:
-            drawn = [
-                colour(symbol[part], symbol["opacity"], behind)
-                for part in ("fill", "stroke")
-                if symbol[part].startswith("rgb")
-            ]
-            assert max(contrast(color, behind) for color in drawn) >= 3, (named(heatmap), symbol)
-
-
-@every_view
-def test_each_value_stands_out_from_its_cell(view: View) -> None:
-    for heatmap in view.heatmaps:
-        behind = colour(heatmap["background"], 1, WHITE)
-        for text in heatmap["texts"]:
-            under = {"value": "cells", "asserted": "tabs"}.get(text["part"])
-            if under:
-                cell = at_point(heatmap[under], centre(text["corners"]))
-                fill = colour(cell["fill"], cell["opacity"], behind)
-                ink = colour(text["colour"], text["opacity"], fill)
-                assert contrast(ink, fill) >= 4.5, (named(heatmap), text["text"])
-
-
-def test_the_pages_show_every_grid(
-    looked: Callable[[str], dict[tuple[int, str], View]],
-) -> None:
+def test_the_pages_show_every_grid(page: Page, home: str) -> None:
     """So that none of the tests here passes because it looks at nothing."""
     grids = set()
     for name in ("model", "settings"):
-        view = looked(name)[WIDE, "light"]
-        grids |= {heatmap["grid"].removeprefix(FIGURE) for heatmap in view.heatmaps} - {""}
+        page.goto(home + PAGES[name][0])
+        figures = page.locator("figure.ga-figure:has(> svg)").evaluate_all(
+            "(all) => all.map((one) => one.id)"
+        )
+        grids |= {figure.removeprefix(FIGURE) for figure in figures} - {""}
     every = {grid for study in DOCUMENTS.values() for grid in study}
     assert grids == {grid for grid in every if not grid.startswith("r1-llama/")}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_first_visit_is_in_the_reader_s_colours(browser: Browser, home: str, scheme: str) -> None:
-    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(home + PAGES["model"], wait_until="load")
-    paper = colour(page.evaluate(MEASURE)["paper"], 1, WHITE)
-    assert luminance(paper) < 0.1 if scheme == "dark" else luminance(paper) > 0.8
-    context.close()
+# --- the browser itself -------------------------------------------------------------------------
+
+
+def test_a_missing_browser_fails_the_tests_and_says_what_to_do(tmp_path: Path) -> None:
+    here = Path(__file__)
+    arguments = ["-q", "-p", "no:cacheprovider", "--basetemp", str(tmp_path / "inner")]
+    test = f"{here}::test_the_pages_show_every_grid"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments, test],
+        cwd=here.parents[2],
+        env={**os.environ, "CHROMIUM": str(tmp_path / "no-chromium")},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert f"CHROMIUM is '{tmp_path}/no-chromium', which is no program" in done.stdout
+    assert "never skipped" in done.stdout
+    assert "1 error" in done.stdout
+    assert "skipped" not in done.stdout.replace("never skipped", "")

@@ -3,18 +3,17 @@
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import pytest
 from expected import BENCHMARKS, name_of, rows, shown
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, Page
 from pypdfium2 import PdfDocument
 from site_builds import DYNTS, GRPO
 
-from views import MEASURE, beyond, contrast, overlap, until
+from views import MEASURE, PHONE, WIDE, beyond, contrast, overlap, step, until
 
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
 SETTING = f"studies/{GRPO}/setting/after_t125/"
@@ -30,102 +29,32 @@ SHEETS = {"overview": 3, "model": 2, "setting": 3, "checks": 2}
 """How many sheets are sensible: a page of results has its answer, its charts and one table."""
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_on_paper_enlarged_and_narrow(page: Page, home: str, name: str) -> None:
+    page.goto(home + PAGES[name], wait_until="load")
+    page.set_viewport_size({"width": 605, "height": 934})  # A4 without margins of 25 mm
+    page.emulate_media(media="print")
+    assert (found := page.evaluate(HIDDEN)) == [], "\n".join(found)
+    page.emulate_media(media="null")
+    for part, (width, height) in SCREENS.items():
+        with step(part):
+            page.set_viewport_size({"width": width, "height": height})
+            if part == "200 % of CSS":
+                is_zoomed(page)
+            else:
+                keeps_everything_apart_and_in_sight(page)
+    page.evaluate("() => { document.documentElement.style.zoom = ''; }")
+    is_printed(name, sheets_of(page))
+
+
+def test_without_script_a_page_prints_alike(browser: Browser, home: str) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(home + PAGES["setting"], wait_until="load")
+        is_printed("setting", sheets_of(page))
+
+
 # --- print --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module", params=["with script", "without script"])
-def printed(
-    request: pytest.FixtureRequest, browser: Browser, home: str
-) -> Iterator[dict[str, list[str]]]:
-    """The texts of each page's sheets; without JavaScript of one page, as all print alike."""
-    scripts = request.param == "with script"
-    context = browser.new_context(java_script_enabled=scripts)
-    page = context.new_page()
-    found = {}
-    for name in PAGES if scripts else ["setting"]:
-        page.goto(home + PAGES[name], wait_until="load")
-        with PdfDocument(page.pdf(format="A4")) as document:
-            found[name] = [
-                " ".join(sheet.get_textpage().get_text_range().split()) for sheet in document
-            ]
-    yield found
-    context.close()
-
-
-def test_each_heatmap_is_printed_on_one_sheet(printed: dict[str, list[str]]) -> None:
-    for name in printed.keys() & {"model", "setting"}:
-        for grid in HEATMAPS[name]:
-            texts = [cell.text for cell in shown(grid).values()]
-            # The highest is drawn in bold, after the others, unless several share it.
-            highest = max(texts, key=float)
-            values = " ".join(
-                sorted(texts, key=lambda text: texts.count(highest) == 1 and text == highest)
-            )
-            sheets = [text for text in printed[name] if values in text]
-            assert len(sheets) == 1, (name, grid)
-            assert name_of(grid).rpartition(" | ")[2] in sheets[0], (name, grid)
-            assert "highest seen" in " ".join(printed[name])
-
-
-def test_data_tables_are_printed_whole(printed: dict[str, list[str]]) -> None:
-    for name in printed.keys() & {"model", "setting"}:
-        every = " ".join(printed[name])
-        for grid in HEATMAPS[name]:
-            for y, row in rows(grid).items():
-                interval = r"(?: \([\d.]+ to [\d.]+\))" if name == "model" else ""
-                cells = [
-                    re.escape(f"{cell.text} (disputed)" if cell.disputed else cell.text)
-                    + interval
-                    + "(?: n = [0-9]+)?(?: (?:may be )?(?:the )?best(?: undisputed)?)?"
-                    for cell in row
-                ]
-                line = re.compile(rf"\b{y} {' '.join(cells)}(?!\S)")
-                assert line.search(every), (name, grid, y)
-
-
-def test_what_is_folded_on_a_page_of_results_is_not_printed(
-    printed: dict[str, list[str]],
-) -> None:
-    """The theme unfolds everything before it prints."""
-    for name in printed.keys() & {"model", "setting"}:
-        every = " ".join(printed[name])
-        assert "Can I trust this?" in every
-        for text in ("Statistics", "Statements", "Method", "Download all", "Where the values come"):
-            assert f"{text} " not in every, (name, text)
-
-
-def test_a_sheet_of_checks_has_what_is_wrong_and_why_and_no_fold(
-    printed: dict[str, list[str]],
-) -> None:
-    for sheets in (printed[name] for name in printed.keys() & {"checks"}):
-        every = " ".join(sheets)
-        assert "9 more sentences that are wrong, and all 47 with their checks." in every
-        for text in ("highest values form a broad plateau", "The plateau reaches into the lower"):
-            assert text in every.partition("Why it is wrong")[2]
-        for text in ("A figure of speech without a measure.", "All 47 statements", "Expression"):
-            assert text not in every
-
-
-def test_no_more_sheets_are_printed_than_sensible(printed: dict[str, list[str]]) -> None:
-    for name, sheets in printed.items():
-        assert len(sheets) <= SHEETS[name]
-        empty = [number for number, text in enumerate(sheets, 1) if not text]
-        assert empty == []
-
-
-def test_what_is_to_be_copied_is_not_printed(printed: dict[str, list[str]]) -> None:
-    for sheets in printed.values():
-        every = " ".join(sheets)
-        assert "Cite and embed" not in every
-        assert "<iframe" not in every
-
-
-def test_the_navigation_is_not_printed(printed: dict[str, list[str]]) -> None:
-    for sheets in printed.values():
-        every = " ".join(sheets)
-        for text in ("Skip to content", "Data format", "Decisions", "Made with", "Back to top"):
-            assert text not in every
-
 
 HIDDEN = """() => {
   const within = document.querySelector("article").getBoundingClientRect();
@@ -143,15 +72,110 @@ HIDDEN = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_cut_at_the_edge_of_the_paper(browser: Browser, home: str, name: str) -> None:
-    # A4 without the theme's margins of 25 mm, 96 pixels to the inch.
-    context = browser.new_context(viewport={"width": 605, "height": 934})
-    page = context.new_page()
-    page.goto(home + PAGES[name], wait_until="load")
-    page.emulate_media(media="print")
-    assert (found := page.evaluate(HIDDEN)) == [], "\n".join(found)
-    context.close()
+def sheets_of(page: Page) -> list[str]:
+    """The texts of a page's sheets."""
+    with PdfDocument(page.pdf(format="A4")) as document:
+        return [" ".join(sheet.get_textpage().get_text_range().split()) for sheet in document]
+
+
+def is_printed(name: str, sheets: list[str]) -> None:
+    """On no more sheets than sensible: what answers, and nothing to be clicked on or unfolded."""
+    assert len(sheets) <= SHEETS[name]
+    assert [number for number, text in enumerate(sheets, 1) if not text] == [], "empty sheets"
+    every = " ".join(sheets)
+    for text in (
+        "Cite and embed", "<iframe", "Skip to content", "Data format", "Decisions", "Made with",
+        "Back to top",
+    ):  # fmt: skip
+        assert text not in every
+    if name == "checks":  # what is wrong and why, and no fold
+        assert "9 more sentences that are wrong, and all 47 with their checks." in every
+        for text in ("highest values form a broad plateau", "The plateau reaches into the lower"):
+            assert text in every.partition("Why it is wrong")[2]
+        for text in ("A figure of speech without a measure.", "All 47 statements", "Expression"):
+            assert text not in every
+    if name in HEATMAPS:
+        # The theme unfolds everything before it prints.
+        assert "Can I trust this?" in every
+        for text in ("Statistics", "Statements", "Method", "Download all", "Where the values come"):
+            assert f"{text} " not in every, text
+        assert "highest seen" in every
+    for grid in HEATMAPS.get(name, []):
+        with step(grid):
+            is_printed_whole(name, grid, sheets)
+
+
+def is_printed_whole(name: str, grid: str, sheets: list[str]) -> None:
+    """A heatmap on one sheet, and each row of its data table."""
+    texts = [cell.text for cell in shown(grid).values()]
+    # The highest is drawn in bold, after the others, unless several share it.
+    highest = max(texts, key=float)
+    values = " ".join(sorted(texts, key=lambda text: texts.count(highest) == 1 and text == highest))
+    found = [text for text in sheets if values in text]
+    assert len(found) == 1
+    assert name_of(grid).rpartition(" | ")[2] in found[0]
+    for y, row in rows(grid).items():
+        interval = r"(?: \([\d.]+ to [\d.]+\))" if name == "model" else ""
+        cells = [
+            re.escape(f"{cell.text} (disputed)" if cell.disputed else cell.text)
+            + interval
+            + "(?: n = [0-9]+)?(?: (?:may be )?(?:the )?best(?: undisputed)?)?"
+            for cell in row
+        ]
+        line = re.compile(rf"\b{y} {' '.join(cells)}(?!\S)")
+        assert line.search(" ".join(sheets)), y
+
+
+# --- enlarged and narrow ------------------------------------------------------------------------
+
+SCREENS = {
+    # 1280 × 900 at 200 %, as browsers enlarge.
+    "200 %": (640, 450),
+    # 1280 × 1024 at 400 %: what WCAG 1.4.10 asks for.
+    "400 %": (320, 256),
+    "200 % of CSS": (1280, 900),
+}
+
+STACKED = """() => {
+  const box = (one) => {
+    const at = one.getBoundingClientRect();
+    return [one.localName, at.left, at.top, at.right, at.bottom];
+  };
+  const parts = (one) => [...one.children].filter((child) => child.checkVisibility()).map(box);
+  const together = ".ga-gallery, .ga-panels-line, .ga-actions, .ga-figure, .ga-claims";
+  return [...document.querySelectorAll(`${together}, article .md-typeset`)].map(parts);
+}"""
+"""The boxes of what stands together."""
+
+
+def keeps_everything_apart_and_in_sight(page: Page) -> None:
+    for summary in page.locator(":is(.ga-figure, .ga-actions) > details > summary").all():
+        summary.evaluate("(one) => { one.parentElement.open = true; }")
+    seen = page.evaluate(MEASURE)
+    assert seen["width"] <= seen["inner"]
+    assert seen["wide"] == []
+    for heatmap in seen["heatmaps"]:
+        for text in heatmap["texts"]:
+            assert beyond(text["corners"], heatmap["box"]) <= 1, text["text"]
+        for first, other in combinations(heatmap["texts"], 2):
+            assert overlap(first["corners"], other["corners"]) <= 1, (first["text"], other["text"])
+    groups = page.evaluate(STACKED)
+    assert len(groups) > 2
+    for group in groups:
+        for (text, *first), (other, *second) in combinations(group, 2):
+            across = min(first[2], second[2]) - max(first[0], second[0])
+            down = min(first[3], second[3]) - max(first[1], second[1])
+            assert min(across, down) <= 1, (text, other)
+
+
+def is_zoomed(page: Page) -> None:
+    page.evaluate("() => { document.documentElement.style.zoom = 2; }")
+    assert page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
+    for drawing in page.locator("figure.ga-figure > svg").all():
+        box = drawing.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 1280
 
 
 # --- forced colours -----------------------------------------------------------------------------
@@ -182,18 +206,22 @@ SCALE = 3
 """Pixels of the picture to one of the page, so that thin strokes are painted in full."""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
-    browser: Browser, home: str, scheme: Any
+    browser: Browser, home: str
 ) -> None:
     """By the pixels: computed styles keep the colours that were asked for."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 800},
-        forced_colors="active", color_scheme=scheme, device_scale_factor=SCALE,
-        reduced_motion="reduce",
-    )  # fmt: skip
-    page = context.new_page()
-    page.goto(home + SETTING, wait_until="load")
+    with browser.new_context(
+        viewport=WIDE, forced_colors="active", device_scale_factor=SCALE, reduced_motion="reduce"
+    ) as context:
+        page = context.new_page()
+        page.goto(home + SETTING, wait_until="load")
+        for scheme in ("light", "dark"):
+            with step(scheme):
+                page.emulate_media(forced_colors="active", color_scheme=scheme)  # type: ignore[arg-type]
+                can_be_seen(page)
+
+
+def can_be_seen(page: Page) -> None:
     picture = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
     heatmaps = page.evaluate(PAINTED)
     assert [len(heatmap["texts"]) for heatmap in heatmaps] == [100, 100]
@@ -227,7 +255,6 @@ def test_in_forced_colours_fills_values_and_outlines_can_be_seen(
             )
             assert apart >= 4.5, "stands out on the fill"
     assert [len(of["best"]) for of in heatmaps] == [0, 1]
-    context.close()
 
 
 def _within(inner: list[float], outer: list[float]) -> bool:
@@ -236,23 +263,23 @@ def _within(inner: list[float], outer: list[float]) -> bool:
     return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
-@pytest.mark.parametrize("forced", ["none", "active"])
-def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None:
-    context = browser.new_context(
-        viewport={"width": 700, "height": 800}, forced_colors=forced, reduced_motion="reduce"
-    )
-    page = context.new_page()
+def test_the_focus_can_be_seen(page: Page, home: str) -> None:
+    page.set_viewport_size({"width": 700, "height": 800})
     page.goto(home + SETTING, wait_until="load")
     summary = page.locator(".ga-actions > details > summary").first
     for part in ("#statements", ".ga-actions > .ga-files"):
         page.locator(f"{part} > summary").first.click()
     summary.click()
-    for focused in (
-        summary,
-        page.locator(".ga-actions .ga-scroll").first,
-        page.locator(".ga-actions .ga-downloads a").first,
-        page.locator(".ga-claims summary").first,
+    for forced, focused in product(
+        ("none", "active"),
+        (
+            summary,
+            page.locator(".ga-actions .ga-scroll").first,
+            page.locator(".ga-actions .ga-downloads a").first,
+            page.locator(".ga-claims summary").first,
+        ),
     ):
+        page.emulate_media(forced_colors=forced)  # type: ignore[arg-type]
         focused.scroll_into_view_if_needed()
         page.locator("body").evaluate("() => document.activeElement.blur()")
         page.mouse.move(0, 0)
@@ -266,7 +293,6 @@ def test_the_focus_can_be_seen(browser: Browser, home: str, forced: Any) -> None
         pairs = zip(_pixels(plain), _pixels(seen), strict=True)
         changed = sum(before != other and contrast(before, other) >= 3 for before, other in pairs)
         assert changed > 60, f"{focused} in forced colours {forced}"
-    context.close()
 
 
 def _around(page: Page, box: Any, margin: int = 5) -> Image.Image:
@@ -282,66 +308,8 @@ def _pixels(picture: Image.Image) -> list[tuple[int, ...]]:
     return list(zip(*[iter(picture.tobytes())] * 3, strict=True))
 
 
-# --- enlarged and narrow ------------------------------------------------------------------------
-
-SCREENS: dict[str, dict[str, Any]] = {
-    # 1280 × 900 at 200 %, as browsers enlarge.
-    "200 %": {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2},
-    # 1280 × 1024 at 400 %: what WCAG 1.4.10 asks for.
-    "320": {"viewport": {"width": 320, "height": 256}, "device_scale_factor": 4},
-}
-
-
-@pytest.fixture(scope="module", params=SCREENS)
-def enlarged(request: pytest.FixtureRequest, browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(**SCREENS[request.param], reduced_motion="reduce")
-    yield context
-    context.close()
-
-
-STACKED = """() => {
-  const box = (one) => {
-    const at = one.getBoundingClientRect();
-    return [one.localName, at.left, at.top, at.right, at.bottom];
-  };
-  const parts = (one) => [...one.children].filter((child) => child.checkVisibility()).map(box);
-  const together = ".ga-gallery, .ga-panels-line, .ga-actions, .ga-figure, .ga-claims";
-  return [...document.querySelectorAll(`${together}, article .md-typeset`)].map(parts);
-}"""
-"""The boxes of what stands together."""
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_enlarged_pages_keep_everything_apart_and_in_sight(
-    enlarged: BrowserContext, home: str, name: str
-) -> None:
-    page = enlarged.new_page()
-    page.goto(home + PAGES[name], wait_until="load")
-    for summary in page.locator(":is(.ga-figure, .ga-actions) > details > summary").all():
-        summary.evaluate("(one) => { one.parentElement.open = true; }")
-    seen = page.evaluate(MEASURE)
-    assert seen["width"] <= seen["inner"]
-    assert seen["wide"] == []
-    for heatmap in seen["heatmaps"]:
-        for text in heatmap["texts"]:
-            assert beyond(text["corners"], heatmap["box"]) <= 1, text["text"]
-        for first, other in combinations(heatmap["texts"], 2):
-            assert overlap(first["corners"], other["corners"]) <= 1, (first["text"], other["text"])
-    groups = page.evaluate(STACKED)
-    assert len(groups) > 2
-    for group in groups:
-        for (text, *first), (other, *second) in combinations(group, 2):
-            across = min(first[2], second[2]) - max(first[0], second[0])
-            down = min(first[3], second[3]) - max(first[1], second[1])
-            assert min(across, down) <= 1, (text, other)
-    page.close()
-
-
-def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
-    browser: Browser, home: str
-) -> None:
-    context = browser.new_context(viewport={"width": 360, "height": 740}, reduced_motion="reduce")
-    page = context.new_page()
+def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(page: Page, home: str) -> None:
+    page.set_viewport_size(PHONE)
     page.goto(home + SETTING, wait_until="load")
     page.locator(".ga-actions > details > summary").first.focus()
     page.keyboard.press("Enter")
@@ -359,7 +327,6 @@ def test_wide_tables_are_scrolled_by_themselves_with_the_keyboard(
     link.evaluate("(link) => { link.closest('td').style.minWidth = '900px'; }")
     link.focus()
     _scrolled(page, ".md-typeset__scrollwrap")
-    context.close()
 
 
 def _scrolled(page: Page, box: str) -> None:
@@ -374,23 +341,6 @@ def _scrolled(page: Page, box: str) -> None:
     assert page.evaluate("() => window.scrollX") == 0
 
 
-@pytest.mark.parametrize("name", ["model", "setting"])
-def test_css_zoom_of_200_percent_does_not_widen_the_page(
-    browser: Browser, home: str, name: str
-) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.goto(home + PAGES[name], wait_until="load")
-    page.evaluate("() => { document.documentElement.style.zoom = 2; }")
-    assert page.evaluate("() => document.scrollingElement.scrollWidth - innerWidth") <= 0
-    for drawing in page.locator("figure.ga-figure > svg").all():
-        box = drawing.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 1280
-    context.close()
-
-
 # --- motion -------------------------------------------------------------------------------------
 
 MOVING = """() => document.getAnimations()
@@ -398,9 +348,8 @@ MOVING = """() => document.getAnimations()
   .map((one) => `${one.constructor.name} of ${one.effect.target.outerHTML.slice(0, 60)}`)"""
 
 
-def test_nothing_of_ours_moves_where_less_motion_is_wanted(browser: Browser, home: str) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 600}, reduced_motion="reduce")
-    page = context.new_page()
+def test_nothing_of_ours_moves_where_less_motion_is_wanted(page: Page, home: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 600})
     page.goto(home + MODEL, wait_until="load")
     for summary in page.locator(".ga-actions > details > summary").all()[:4]:
         summary.click()
@@ -437,4 +386,3 @@ def test_nothing_of_ours_moves_where_less_motion_is_wanted(browser: Browser, hom
     page.wait_for_timeout(200)
     after = page.evaluate("(id) => document.getElementById(id).getBoundingClientRect().top", cell)
     assert 0 <= after < 600
-    context.close()

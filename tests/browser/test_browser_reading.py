@@ -22,27 +22,20 @@ from expected import (
     study_of,
     trials,
 )
-from once import once
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize
 from site_builds import (
     DYNTS,
     FIGURE,
     GRPO,
     Build,
-    add_tiny_study,
     article,
-    atlas,
     grid_of,
-    make_project,
     serving,
-    shared_cache,
     text_of,
 )
 
-from views import Visit, arrive, colour, luminance, until
-
-WIDE = ViewportSize(width=1280, height=800)
-PHONE = ViewportSize(width=360, height=740)
+from small_sites import FLAT_HOST
+from views import PHONE, WIDE, Visit, arrive, until
 
 MODEL = f"studies/{DYNTS}/model/r1-qwen/"
 SETTING = f"studies/{GRPO}/setting/after_t125/"
@@ -59,6 +52,8 @@ LEADS = {
     f"studies/{GRPO}/": list(SETTINGS),
 }
 """Pages with heatmaps that only stand for their study."""
+DRAWN = {MODEL: 5, SETTING: 2, "studies/": 21}
+"""How many heatmaps some have, which are looked at on a phone too."""
 AXES = {
     DYNTS: ("Ratio", "Local window size"),
     GRPO: ("Number of x's digits", "Number of y's digits"),
@@ -212,8 +207,8 @@ def unfold(page: Page) -> None:
         summary.click()
 
 
-@pytest.mark.parametrize("path", TABLES)
-def test_without_javascript_every_value_interval_and_source_can_be_opened(
+@pytest.mark.parametrize("path", [*TABLES, *LEADS, "studies/"])
+def test_without_javascript_everything_can_be_read(
     plain: BrowserContext, home: str, path: str
 ) -> None:
     page = plain.new_page()
@@ -221,6 +216,33 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
     assert page.locator(".ga-multiples td:visible").count() == 0
     unfold(page)
     assert page.locator(".ga-multiples td:visible").count() == 0
+    best_cells_are_said_and_seen(page, (TABLES | LEADS).get(path, []))
+    if path in TABLES:
+        every_value_interval_and_source_can_be_opened(page, TABLES[path])
+    if path == MODEL:
+        tables_say_all_that_cards_do(page)
+    page.set_viewport_size(PHONE)
+    drawings = page.locator("figure.ga-figure > svg").all() if path in DRAWN else []
+    assert len(drawings) == DRAWN.get(path, 0)
+    for drawing in drawings:
+        for seen, least in ((drawing, 60), (drawing.locator(".cells_marks path").first, 8)):
+            box = seen.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) > least
+    page.close()
+
+
+def best_cells_are_said_and_seen(page: Page, grids: list[str]) -> None:
+    labels = {seen["id"].removeprefix(FIGURE): seen["label"] for seen in page.evaluate(SEEN)}
+    for grid in grids:
+        best = labels[grid].partition(f"{extreme_of(grid)}: ")[2]
+        assert f"{best} ".partition(". ")[0] == best_said(grid)
+        marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks > :visible')
+        ties = len(best_of(grid)[1])
+        assert marked.count() == (ties if ties <= 3 else 0), grid  # a sentence for more
+
+
+def every_value_interval_and_source_can_be_opened(page: Page, grids: list[str]) -> None:
     for number, summary in enumerate(page.locator(".ga-actions > details > summary").all()):
         if number % 2:
             summary.focus()
@@ -228,7 +250,7 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
         else:
             summary.click()
     figures = {seen["id"].removeprefix(FIGURE): seen for seen in page.evaluate(SEEN) if seen["id"]}
-    assert list(figures) == TABLES[path]
+    assert list(figures) == grids
     for grid, figure in figures.items():
         head, *body = figure["tables"][0]
         texts = {row[0]: [" ".join(text.split()) for text in row[1:]] for row in body}
@@ -237,46 +259,26 @@ def test_without_javascript_every_value_interval_and_source_can_be_opened(
         # Where the values come from: of each source, how many cells.
         counted = re.findall(r": (\d+) cells?(?=;|$)", "\n".join(figure["items"]), re.MULTILINE)
         assert sum(map(int, counted)) == len(shown(grid))
-    page.close()
 
 
-@pytest.mark.parametrize("path", [*TABLES, *LEADS])
-def test_without_javascript_the_best_cell_is_said_and_seen(
-    plain: BrowserContext, home: str, path: str
-) -> None:
-    page = plain.new_page()
-    page.goto(home + path, wait_until="load")
-    unfold(page)
-    labels = {seen["id"].removeprefix(FIGURE): seen["label"] for seen in page.evaluate(SEEN)}
-    for grid in (TABLES | LEADS)[path]:
-        best = labels[grid].partition(f"{extreme_of(grid)}: ")[2]
-        assert f"{best} ".partition(". ")[0] == best_said(grid)
-        marked = page.locator(f'[id="{FIGURE}{grid}"] .best_marks > :visible')
-        ties = len(best_of(grid)[1])
-        assert marked.count() == (ties if ties <= 3 else 0)  # a sentence for more
-    page.close()
-
-
-def test_without_javascript_the_downloads_can_be_saved(plain: BrowserContext, home: str) -> None:
-    page = plain.new_page()
-    page.goto(home + MODEL, wait_until="load")
-    links = page.locator(".ga-downloads a[download]")
-    addresses = [str(link.evaluate("(one) => one.href")) for link in links.all()]
-    assert len(addresses) >= 5 * len(TABLES[MODEL])
-    for address in addresses:
-        assert plain.request.head(address).ok, address
-    with page.expect_download() as saved:
-        page.get_by_text("Download all", exact=True).click()
-        files = page.locator(f'.ga-downloads[data-of="{FIGURE}r1-qwen/aime24"]')
-        files.locator("summary").click()
-        files.locator('a[download][href$=".csv"]').click()
-    text = Path(saved.value.path()).read_text(encoding="utf-8")
-    assert all(cell.text in text for cell in shown("r1-qwen/aime24").values())
-    page.close()
+def tables_say_all_that_cards_do(page: Page) -> None:
+    assert page.locator(".ga-card, [role=button]:is(path)").count() == 0
+    row = page.locator(".ga-multiples").first
+    for summary in row.locator("summary").all():
+        summary.evaluate("(one) => { one.parentElement.open = true; }")
+    text = " ".join(row.inner_text().split())
+    for part in (
+        "52.0 (34.9 to 68.6) best", "47.3 (30.8 to 64.5)", "n = 150 trials per cell",
+        "Data table", "row 2000: 5 cells",
+        "Faded: no difference here is shown to be beyond chance.",
+    ):  # fmt: skip
+        assert part in text
+    table = row.locator('tbody[data-of="grid/r1-qwen/aime24"]')
+    assert table.locator("td strong").all_inner_texts() == ["52.0"]
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
-def test_without_javascript_the_navigation_leads_on(
+def test_without_javascript_the_navigation_leads_on_and_files_can_be_saved(
     plain: BrowserContext, home: str, viewport: ViewportSize
 ) -> None:
     page = plain.new_page()
@@ -284,6 +286,8 @@ def test_without_javascript_the_navigation_leads_on(
     page.goto(f"{home}studies/{DYNTS}/", wait_until="load")
     page.locator("article a", has_text="R1-Qwen").first.click()
     assert page.url == home + MODEL
+    if viewport is WIDE:
+        files_can_be_saved(page)
     # Where there is room, a study's pages have the other levels above their heading instead.
     levels = "nav.ga-switch a"
     if viewport is PHONE:
@@ -292,6 +296,21 @@ def test_without_javascript_the_navigation_leads_on(
     page.locator(levels, has_text="R1-Llama").last.click()
     assert page.url == f"{home}studies/{DYNTS}/model/r1-llama/"
     page.close()
+
+
+def files_can_be_saved(page: Page) -> None:
+    links = page.locator(".ga-downloads a[download]")
+    addresses = links.evaluate_all("(all) => all.map((one) => one.href)")
+    assert len(addresses) >= 5 * len(TABLES[MODEL])
+    for address in addresses:
+        assert page.request.head(address).ok, address
+    with page.expect_download() as saved:
+        page.get_by_text("Download all", exact=True).click()
+        files = page.locator(f'.ga-downloads[data-of="{FIGURE}r1-qwen/aime24"]')
+        files.locator("summary").click()
+        files.locator('a[download][href$=".csv"]').click()
+    text = Path(saved.value.path()).read_text(encoding="utf-8")
+    assert all(cell.text in text for cell in shown("r1-qwen/aime24").values())
 
 
 # --- a feed reader ------------------------------------------------------------------------------
@@ -311,30 +330,24 @@ def reduced(part: Tag, *, drawings: bool) -> BeautifulSoup:
     return found
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory, home: str) -> Build:
-    assert home  # it is built by now
-    return atlas(tmp_path_factory.getbasetemp())
-
-
-@pytest.mark.parametrize("drawings", [True, False], ids=["with svg", "without svg"])
 @pytest.mark.parametrize("path", TABLES)
 def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
-    built: Build, path: str, drawings: bool
+    atlas: Build, path: str
 ) -> None:
-    page = built.page(path)
-    left = reduced(article(page), drawings=drawings)
+    """With SVG or without: what drawings say is in their labels, and all else beside them."""
+    page = atlas.page(path)
+    left = reduced(article(page), drawings=False)
     rows = [row for row in page.select(".ga-multiples") if row.select("figure[id]")]
     grids = [grid_of(figure) for row in rows for figure in row.select("figure[id]")]
     assert grids == list(TABLES[path])
     for row in rows:
-        around = reduced(row, drawings=drawings)
+        around = reduced(row, drawings=True)
+        labels = [str(svg.extract()["aria-label"]) for svg in around.select("figure > svg")]
         [table] = around.select('[aria-label^="Data table of "] table')
         assert {th.get("scope") for th in table.select("thead th")} == {"col"}
         bodies = [body["data-of"] for body in row.select("tbody[data-of]")]
         tables = dict(zip(bodies, table.select("tbody"), strict=True))
-        figures = zip(row.select("figure[id]"), around.select("figure"), strict=True)
-        for named, figure in figures:
+        for named, label in zip(row.select("figure[id]"), labels, strict=True):
             grid, body = grid_of(named), tables.pop(named["id"])
             texts = {}
             for line in body.select("tr:has(> td)"):
@@ -342,12 +355,7 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
                 assert (head.name, head.get("scope")) == ("th", "row")
                 texts[text_of(head)] = [text_of(cell) for cell in cells]
             assert bare(texts, grid) == cell_texts(grid)
-            assert bool(figure.select("svg")) == drawings
-            if drawings:
-                assert (
-                    f"{extreme_of(grid)}: {best_said(grid)}. "
-                    in f"{figure.select('svg')[0]['aria-label']} "
-                )
+            assert f"{extreme_of(grid)}: {best_said(grid)}. " in f"{label} "
             assert f"SVG of {name_of(grid)}" in text_of(around)
         assert tables == {}
         every = text_of(around)
@@ -364,9 +372,9 @@ def test_a_feed_reader_has_values_best_intervals_and_sources_in_order(
 
 
 @pytest.mark.parametrize("path", ["studies/", *TABLES, *LEADS, CHECKS, f"studies/{DYNTS}/checks/"])
-def test_no_word_is_doubled_or_run_together(built: Build, path: str) -> None:
+def test_no_word_is_doubled_or_run_together(atlas: Build, path: str) -> None:
     """As hidden texts are read out, copied, and shown where there is no stylesheet."""
-    left = reduced(article(built.page(path)), drawings=False)
+    left = reduced(article(atlas.page(path)), drawings=False)
     for code in left(["code", "pre"]):
         code.replace_with("`")
     wrong = []
@@ -386,7 +394,7 @@ def test_no_word_is_doubled_or_run_together(built: Build, path: str) -> None:
 
 def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     context = browser.new_context(viewport=WIDE)
-    visit = Visit(context.new_page(), urlsplit(home).netloc)
+    visit = Visit(context.new_page())
     page = visit.page
     arrive(page, home + MODEL)
     # With instant navigation the theme fetches the page once, at the first change of its address.
@@ -410,46 +418,15 @@ def test_a_loaded_page_works_offline(browser: Browser, home: str) -> None:
     context.close()
 
 
-SITE_URL = "https://tiny.example/"
-
-
-@once
-def tiny_site(base: Path) -> Path:
-    """A site whose addresses are files, and whose pages take each other's place."""
-    theme = {
-        "name": "material",
-        "font": False,
-        "features": ["navigation.indexes", "navigation.instant"],
-        "palette": [
-            {"scheme": "default", "toggle": {"icon": "material/weather-night", "name": "Dark"}},
-            {"scheme": "slate", "toggle": {"icon": "material/weather-sunny", "name": "Light"}},
-        ],
-    }
-    project = make_project(
-        base / "reading",
-        shared_cache(base),
-        use_directory_urls=False,
-        site_url=SITE_URL,
-        theme=theme,
-    )
-    add_tiny_study(project)
-    return project.built("--strict").site
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_site(tmp_path_factory.getbasetemp())
-
-
-def test_pages_can_be_read_from_a_disk(browser: Browser, tiny: Path) -> None:
+def test_pages_can_be_read_from_a_disk(browser: Browser, flat: Path) -> None:
     context = browser.new_context(viewport=WIDE)
     page = context.new_page()
-    page.goto((tiny / "studies/index.html").as_uri(), wait_until="load")
+    page.goto((flat / "studies/index.html").as_uri(), wait_until="load")
     for link in ("tiny/index.html", "large/index.html"):
         page.locator(f'article a[href$="{link}"]').first.click()
         page.wait_for_url(f"**/{link}")
     page.wait_for_load_state("load")
-    assert page.url == (tiny / "studies/tiny/model/large/index.html").as_uri()
+    assert page.url == (flat / "studies/tiny/model/large/index.html").as_uri()
     page.locator("h1", has_text="large").wait_for()
     drawing = page.locator("figure.ga-figure > svg").first
     box = drawing.bounding_box()
@@ -481,19 +458,19 @@ FOLLOW = """(href) => {
 
 @pytest.fixture(params=["whole pages", "instant"])
 def tiny_home(
-    request: pytest.FixtureRequest, browser: Browser, tiny: Path
+    request: pytest.FixtureRequest, browser: Browser, flat: Path
 ) -> Iterator[tuple[Page, str, bool]]:
     """A reader's page, the address of the site, and whether its pages take each other's place."""
     context = browser.new_context(viewport={"width": 500, "height": 500}, reduced_motion="reduce")
     if request.param == "instant":
         # The theme does so only at the site's own address.
         context.route(
-            SITE_URL + "**",
-            lambda route: route.fulfill(path=tiny / urlsplit(route.request.url).path.lstrip("/")),
+            FLAT_HOST + "**",
+            lambda route: route.fulfill(path=flat / urlsplit(route.request.url).path.lstrip("/")),
         )
-        yield context.new_page(), SITE_URL, True
+        yield context.new_page(), FLAT_HOST, True
     else:
-        with serving(tiny) as address:
+        with serving(flat) as address:
             yield context.new_page(), address, False
     context.close()
 
@@ -523,29 +500,3 @@ def test_back_leads_to_the_cell_again(tiny_home: tuple[Page, str, bool]) -> None
         page.locator(f'[id="{cell}"]').wait_for()
         until(page, AT, [cell, first["top"]])
         until(page, MARKED, cell)
-
-
-# --- dark ---------------------------------------------------------------------------------------
-
-
-def test_the_button_for_the_palette_changes_the_drawings_and_is_remembered(
-    browser: Browser, home: str
-) -> None:
-    context = browser.new_context(viewport=WIDE, color_scheme="light")
-    page = context.new_page()
-    page.goto(home + SETTING, wait_until="load")
-    ink = "() => getComputedStyle(document.querySelector('figure.ga-figure .role-axis text')).fill"
-    paper = (255.0, 255.0, 255.0)
-    assert luminance(colour(page.evaluate(ink), 1, paper)) < 0.2
-    values = """() => [...document.querySelectorAll(".values_marks text")].map(
-      (one) => getComputedStyle(one).fill)"""
-    before = page.evaluate(values)
-    page.locator("label[for^=__palette]:visible").click()
-    assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
-    opposite = {"rgb(0, 0, 0)": "rgb(255, 255, 255)", "rgb(255, 255, 255)": "rgb(0, 0, 0)"}
-    # On some fills the same ink is read on both pages.
-    opposite |= {ink: ink for ink in ("rgb(1, 1, 1)", "rgb(254, 254, 254)")}
-    assert page.evaluate(values) == [opposite[ink] for ink in before], "as do their cells"
-    page.goto(home + MODEL, wait_until="load")
-    assert luminance(colour(page.evaluate(ink), 1, (0.0, 0.0, 0.0))) > 0.4
-    context.close()

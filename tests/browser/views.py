@@ -2,18 +2,20 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, Response
+from playwright.sync_api import ConsoleMessage, Locator, Page, Request, Response, ViewportSize
 
 MEASURE = (Path(__file__).with_name("measure.js")).read_text(encoding="utf-8")
 
 HEIGHT = 800
+WIDE, PHONE = ViewportSize(width=1280, height=HEIGHT), ViewportSize(width=360, height=740)
 SCHEMES = {"default": "light", "slate": "dark"}
 """The theme's names of its colour schemes."""
 AT_REST = "() => document.getAnimations().every((one) => one.playState !== 'running')"
@@ -32,13 +34,14 @@ class Visit:
     """A page that is open, with all that happened since.
 
     Attributes:
+        host: Where the site is; no other is to be asked.
         elsewhere: Requests to other hosts.
         failed: Requests that were answered with an error, or not at all.
         messages: Errors and warnings on the console, and errors that nothing caught.
     """
 
     page: Page
-    host: str
+    host: str = "127.0.0.1"
     elsewhere: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
@@ -53,7 +56,7 @@ class Visit:
 
     def _request(self, request: Request) -> None:
         parts = urlsplit(request.url)
-        if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
+        if parts.scheme not in ("data", "blob") and parts.hostname != self.host:
             self.elsewhere.append(request.url)
 
     def _request_failed(self, request: Request) -> None:
@@ -91,44 +94,30 @@ def search(page: Page, words: str) -> Locator:
     return results
 
 
-@dataclass(frozen=True)
-class View:
-    """One page at one width in one colour scheme, measured, and what its `Visit` noted in all."""
+def measured(page: Page, width: int, scheme: str = "") -> dict[str, Any]:
+    """What a page looks like at a width, in a scheme that the reader chooses by the theme's button.
 
-    elsewhere: list[str]
-    failed: list[str]
-    messages: list[str]
-    measured: dict[str, Any]
-
-    @property
-    def heatmaps(self) -> list[dict[str, Any]]:
-        return self.measured["heatmaps"]  # type: ignore[no-any-return]
-
-
-def look(context: BrowserContext, url: str, widths: Sequence[int]) -> dict[tuple[int, str], View]:
-    """Open a page, and measure it at each width in both colour schemes.
-
-    It is loaded at the first width, in the scheme that the reader chose last, and then changed as
-    a reader does: by the window's edge and by the button in the header.
+    Args:
+        scheme: "light" or "dark"; as it is without.
     """
-    visit = Visit(context.new_page(), urlsplit(url).netloc)
-    page = visit.page
-    page.set_viewport_size({"width": widths[0], "height": HEIGHT})
-    page.goto(url, wait_until="load")
-    page.evaluate("() => document.fonts.ready")
-    measured = {}
-    for order in (widths, widths[::-1]):
-        if measured:
-            page.locator("label[for^=__palette]:visible").click()
-        scheme = page.locator("body").get_attribute("data-md-color-scheme")
-        for width in order:
-            page.set_viewport_size({"width": width, "height": HEIGHT})
-            until(page, AT_REST)
-            measured[width, SCHEMES[str(scheme)]] = page.evaluate(MEASURE)
-    page.close()
-    assert len(measured) == 2 * len(widths), "the button did not change the colours"
-    noted = (visit.elsewhere, visit.failed, visit.messages)
-    return {name: View(*noted, view) for name, view in measured.items()}
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    body = page.locator("body")
+    if scheme and SCHEMES[str(body.get_attribute("data-md-color-scheme"))] != scheme:
+        page.locator("label[for^=__palette]:visible").click()
+        now = SCHEMES[str(body.get_attribute("data-md-color-scheme"))]
+        assert now == scheme, "the button did not change the colours"
+    until(page, AT_REST)
+    return page.evaluate(MEASURE)  # type: ignore[no-any-return]
+
+
+@contextmanager
+def step(of: object) -> Iterator[None]:
+    """Say with what fails within where in a journey it did."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"in the step: {of}")
+        raise
 
 
 def arrive(page: Page, url: str) -> None:
@@ -141,7 +130,7 @@ def until(page: Page, condition: str, argument: object = None, patience: float =
     """Wait for a condition; unlike `wait_for_function`, it needs no `eval` in the page."""
     end = time.monotonic() + patience
     while not page.evaluate(condition, argument):
-        assert time.monotonic() < end, f"not in {patience} s: {condition}"
+        assert time.monotonic() < end, f"not in {patience} s: {condition} of {argument}"
         page.wait_for_timeout(20)
 
 
