@@ -447,7 +447,7 @@ def test_the_command_measures_the_cell_again_whatever_its_levels_say(
 ) -> None:
     page.goto(f"{instant}studies/tiny/model/")
     page.locator("nav.ga-switch").get_by_role("link", name="Large", exact=True).click()
-    figure = page.locator("figure.ga-figure[data-cells]").filter(has_text="Large").last
+    figure = page.locator("figure.ga-figure").filter(has_text="Large").last
     figure.locator('path[role=button][aria-label*="Batch size 16"]').last.click()
     shown(page, "Measure it again")
     card(page).get_by_text("Copy command").click()
@@ -501,6 +501,7 @@ def test_without_javascript_tables_say_all_that_cards_do(browser: Browser, home:
 
 def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) -> None:
     page.goto(f"{home}studies/{GRPO}/setting/after_t100/")
+    page.locator("svg.ga-live").first.wait_for()
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     by_id = {node["nodeId"]: node for node in nodes}

@@ -100,7 +100,7 @@ def test_heatmaps_before_after_and_their_difference(changed: Build) -> None:
     # What was, has neither an address nor cards on this page.
     assert [bool(figure.get("id")) for figure in found] == [False, True, False]
     assert [bool(figure.get("data-cells")) for figure in found] == [False, True, False]
-    labels = [str(element["aria-label"]) for element in found[2].select('[role="graphics-symbol"]')]
+    labels = [str(element["aria-label"]) for element in found[2].select('[role="img"]')]
     assert "Learning rate 0.1, Batch size 8: +20.0 points, significant" in labels
     assert "Learning rate 0.2, Batch size 8: 0 points" in labels
 

@@ -130,16 +130,9 @@ def _of_blocks(figure: Figure) -> dict[str, Any]:
 
 
 def _axis(factor: Factor, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """A factor with the ids and labels of its levels; labels that are the ids go without saying."""
+    """A factor with the ids and labels of its levels."""
     ids, labels = [slug for slug, _ in levels], [label for _, label in levels]
-    return without_empty(
-        {
-            "label": factor.label,
-            "unit": factor.unit,
-            "ids": ids,
-            "labels": labels if labels != ids else None,
-        }
-    )
+    return without_empty({"label": factor.label, "unit": factor.unit, "ids": ids, "labels": labels})
 
 
 def _of_grid(grid: Grid, uncertainty: GridUncertainty) -> dict[str, Any]:
