@@ -247,6 +247,17 @@
     else pin(cell, keyed);
   };
 
+  /** The repeats of a value: a dot each, between the lowest and the highest, and their texts. */
+  const strip = (within, text) => {
+    const values = text.split(" · ").map(number);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const dots = values.map((value) => {
+      const at = 4 + (92 * (value - low)) / (high - low || 1);
+      return `radial-gradient(circle at ${at}% 50%, currentcolor 4px, #0000 4.5px)`;
+    });
+    make("div", within, null, { class: "ga-repeats" }).style.background = dots.join();
+    make("p", within, `Repeats: ${text}`, { class: "ga-card-small" });
+  };
   const fill = (of, open) => {
     const { data } = of.map;
     const say = (name) => saying(of, name);
@@ -270,6 +281,7 @@
       say("n") && (say("successes") != null ? `${say("successes")} of n = ` : "n = ") + say("n"),
     ].filter(Boolean);
     if (trials.length) make("p", inner, trials.join(" · "));
+    if (say("repeats")) strip(inner, say("repeats"));
     if (held && held !== of.map.cells[of.at]) {
       const from = place(held);
       const other = nameOf(from, from.map.data.title !== data.title);
@@ -865,8 +877,7 @@
   let failures = 0;
 
   const make = (name, attributes, ...content) => {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    const element = window.gridAtlas.make(name, null, null, attributes);
     element.append(...content);
     return element;
   };
