@@ -1,31 +1,19 @@
 """The published site under its policy, and a reader's browser; a missing one fails the tests."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page
-
-from views import WIDE, Visit
-
-# The sites that are looked at are those of tests/sites: built once for both.
-sys.path.insert(0, str(Path(__file__).parents[1] / "sites"))
-
 import site_builds
 from features import features
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 from small_sites import flat_site, instant_site, under_policy
+from views import WIDE, Visit
 
 STOPPED = """document.addEventListener("securitypolicyviolation", (event) =>
   console.error(`stopped: ${event.effectiveDirective} ${event.blockedURI} ${event.sample}`))"""
-
-
-@pytest.fixture(scope="session")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of everything that lives as long as the test run."""
-    return tmp_path_factory.getbasetemp()
 
 
 @pytest.fixture(scope="session")

@@ -80,7 +80,8 @@ def main() -> int:
         if arguments.site != SITE:
             print(f"there is no folder {arguments.site}", file=sys.stderr)
             return 2
-        _build()
+        print(f"there is no {SITE}; building it", flush=True)
+        _build(ROOT, "--strict")
     with serve(arguments.site) as address, sync_playwright() as playwright:
         browser = launch(playwright)
         if arguments.docs:
@@ -98,12 +99,25 @@ def main() -> int:
 
 
 def take_start(browser: Browser) -> None:
-    """Save the picture of docs/start.md: the site that its commands make."""
+    """Save the pictures of docs/start.md, of the site that its commands make, and of docs/hosts.md:
+    that with two other themes, side by side."""
     with tempfile.TemporaryDirectory() as folder:
-        follow(ROOT / "docs/start.md", Path(folder))
-        with serve(Path(folder) / "site") as address:
-            url = f"{address}studies/tuning/"
-            take(browser, url, IMAGES / "start-study.png", "docs-near", whole=False)
+        project, study = Path(folder), "studies/tuning/"
+        follow(ROOT / "docs/start.md", project)
+        with serve(project / "site") as address:
+            take(browser, address + study, IMAGES / "start-study.png", "docs-near", whole=False)
+        halves = []
+        for theme in ("mkdocs", "readthedocs"):
+            _build(project, "--theme", theme, "--site-dir", theme)
+            with serve(project / theme) as address:
+                file = project / f"{theme}.png"
+                take(browser, address + study, file, "docs-near", whole=False)
+            halves.append(Image.open(file).resize((600, 710)))
+    both = Image.new("RGB", (1200, 710))
+    for place, half in enumerate(halves):
+        both.paste(half, (600 * place, 0))
+    both.quantize(64).save(IMAGES / "themes.png")
+    _say(IMAGES / "themes.png")
 
 
 def take(
@@ -176,11 +190,10 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-def _build() -> None:
-    print(f"there is no {SITE}; building it", flush=True)
+def _build(project: Path, *options: str) -> None:
     quiet = {"NO_MKDOCS_2_WARNING": "1", "DISABLE_MKDOCS_2_WARNING": "true"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **quiet}, check=True)
+    command = [sys.executable, "-m", "mkdocs", "build", *options]
+    subprocess.run(command, cwd=project, env={**os.environ, **quiet}, check=True)
 
 
 def _parser() -> argparse.ArgumentParser:

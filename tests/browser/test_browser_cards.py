@@ -401,7 +401,7 @@ def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
 
     # The command measures the cell again whatever its levels say.
     page.locator("nav.ga-switch").get_by_role("link", name="Large", exact=True).click()
-    figure = page.locator("figure.ga-figure[data-cells]").filter(has_text="Large").last
+    figure = page.locator("figure.ga-figure").filter(has_text="Large").last
     figure.locator('path[role=button][aria-label*="Batch size 16"]').last.click()
     shown(page, "Measure it again")
     card(page).get_by_text("Copy command").click()
@@ -418,6 +418,7 @@ def test_instant_navigation_doubles_nothing(page: Page, instant: str) -> None:
 
 def test_a_screen_reader_hears_the_heatmap_and_its_cells(page: Page, home: str) -> None:
     page.goto(f"{home}studies/{GRPO}/setting/after_t100/")
+    page.locator("svg.ga-live").first.wait_for()
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     by_id = {node["nodeId"]: node for node in nodes}

@@ -229,7 +229,7 @@ def test_a_frame_is_whole_without_javascript(browser: Browser, hosts: Hosts) -> 
             cell.text for cell in shown("r1-qwen/aime24").values()
         }
         assert page.locator("td").first.is_visible()
-        assert page.locator("svg path[role=graphics-symbol]").count() == 20
+        assert page.locator("svg path[role=img]").count() == 20
         # The texts to copy are text, with no button that does nothing.
         page.goto(f"{hosts.site}{QWEN}")
         texts = page.locator("details.ga-share").first

@@ -109,7 +109,7 @@ def test_a_cell_of_another_page_is_marked_where_the_address_alone_does_not(
 
     def without_cards(route: Route) -> None:
         answer = route.fetch()
-        route.fulfill(response=answer, body=re.sub(r" data-cells='[^']*'", "", answer.text()))
+        route.fulfill(response=answer, body=re.sub(r'data-cards="[^"]*"', "", answer.text()))
 
     def without_target(route: Route) -> None:
         """Browsers differ in whether :target matches here: no rule for it, so no help from it."""

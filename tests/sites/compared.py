@@ -50,7 +50,7 @@ def compared(build: Build, page: str, elsewhere: Collection[str] = ()) -> Compar
     return Compared(
         _text(shown),
         tuple(
-            (figure_name(figure), len(figure.find_all(role="graphics-symbol")), str(figure.svg))
+            (figure_name(figure), len(figure.find_all(role="img")), str(figure.svg))
             for figure in found
         ),
         tuple(_table(table) for table in shown.find_all("table")),

@@ -139,7 +139,7 @@ def test_a_page_for_frames_shows_the_drawing_of_the_other_pages(
     inline = figures(embed(atlas, study, grid))[0].select("svg")[0]
 
     def cells(svg: Tag) -> list[tuple[str, str]]:
-        drawn_cells = svg.select('[role="graphics-symbol"]')
+        drawn_cells = svg.select("path[aria-label]")
         return [(str(cell["aria-label"]), str(cell["d"])) for cell in drawn_cells]
 
     assert cells(inline) == cells(file) != []

@@ -56,7 +56,7 @@ def test_published_measured_and_their_difference_stand_side_by_side(run: Build) 
     assert [figure_name(figure) for figure in found] == [
         "Small, published", "Small, measured again", "Small, measured again − published",
     ]  # fmt: skip
-    labels = [str(element["aria-label"]) for element in found[2].select('[role="graphics-symbol"]')]
+    labels = [str(element["aria-label"]) for element in found[2].select('[role="img"]')]
     assert sorted(labels) == [
         "Learning rate 0.1, Batch size 16: running",
         "Learning rate 0.1, Batch size 8: −0.5 points, agrees",
@@ -186,7 +186,7 @@ def test_the_metrics_of_one_run_lead_to_each_other(atlas: Build) -> None:
 def test_measured_values_stand_with_their_intervals_and_the_region(atlas: Build) -> None:
     page = article(atlas.page(f"studies/{OURS}/seed/1/"))
     found = figure_of(page, "grpo/0/1")
-    labels = [str(element["aria-label"]) for element in found.select('[role="graphics-symbol"]')]
+    labels = [str(element["aria-label"]) for element in found.select('[role="img"]')]
     path = Path(f"{site_builds.ROOT}/data/{OURS}/ours.csv")
     rows = [
         row

@@ -39,7 +39,7 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     heads, kind = _axis_heads(question, naming, at, values)
     finite = np.flatnonzero(np.isfinite(means)).tolist()
     bare = [words.mean_text(page, float(value), error, bare=True) for value in means]
-    some = finite if len(finite) <= 12 else [finite[0], finite[-1]]
+    some = finite if len(finite) <= 4 else sorted({finite[0], *naming.levels, finite[-1]})
     named = [factor.levels[of] for of in some]
     if sum(page.factor(name).numbers is not None for name in page.varied) > 1:
         named[0] = words.capital(words.labelled(factor, some[0]))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gridatlas.charts.kinds.heatmap import Heatmap, Subject
-from gridatlas.charts.marks import SEVERAL, CellMark, Segment, region_edges, rows_from_top
+from gridatlas.charts.marks import SEVERAL, CellMark, Segment, joined, region_edges, rows_from_top
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level, Point, Study, point_slug
 from gridatlas.table.coded import Coded, Rows
@@ -260,22 +260,9 @@ def edges_in_blocks(
     """
     across = _edges(x, upwards=False)
     down = _edges(y, upwards)
-    horizontal: dict[float, list[tuple[float, float]]] = {}
-    vertical: dict[float, list[tuple[float, float]]] = {}
-    for edge in outline:
-        left, right = across[int(edge.x)], across[int(edge.x2)]
-        top, bottom = down[int(edge.y)], down[int(edge.y2)]
-        if top == bottom:
-            horizontal.setdefault(top, []).append((left, right))
-        else:
-            vertical.setdefault(left, []).append((top, bottom))
-    return (
-        *(
-            Segment(a, y, b, y)
-            for y, spans in sorted(horizontal.items())
-            for a, b in _joined(spans)
-        ),
-        *(Segment(x, a, x, b) for x, spans in sorted(vertical.items()) for a, b in _joined(spans)),
+    return joined(
+        Segment(across[int(of.x)], down[int(of.y)], across[int(of.x2)], down[int(of.y2)])
+        for of in outline
     )
 
 
@@ -286,13 +273,3 @@ def _edges(spans: Sequence[range], upwards: bool) -> list[float]:
     ]
     edges.append(float(len(spans)))
     return [len(spans) - edge for edge in reversed(edges)] if upwards else edges
-
-
-def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    joined: list[tuple[float, float]] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((start, end))
-    return joined

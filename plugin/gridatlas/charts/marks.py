@@ -176,4 +176,23 @@ def edges(study: Study, rows: Sequence[Level], points: frozenset[Point]) -> tupl
             (i + 1, j): Segment(i + 1, j, i + 1, j + 1),
         }
         segments += [edge for beyond, edge in around.items() if beyond not in inside]
-    return tuple(segments)
+    return joined(segments)
+
+
+def joined(edges: Iterable[Segment]) -> tuple[Segment, ...]:
+    """Edges of which those in one line that meet are one: first all across, then all down."""
+    found: list[Segment] = []
+    for edge in sorted(edges, key=_line):
+        last = found[-1] if found else edge
+        if _line(edge)[:2] == _line(last)[:2] and edge.x <= last.x2 and edge.y <= last.y2:
+            ends = max(edge.x2, last.x2), max(edge.y2, last.y2)
+            found[-1:] = [Segment(last.x, last.y, *ends)]
+        else:
+            found.append(edge)
+    return tuple(found)
+
+
+def _line(edge: Segment) -> tuple[bool, float, float]:
+    """Whether an edge goes down, the line that it is on, and where on that it begins."""
+    down = edge.x == edge.x2
+    return (down, edge.x, edge.y) if down else (down, edge.y, edge.x)

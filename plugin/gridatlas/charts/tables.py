@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +12,10 @@ import numpy as np
 
 from gridatlas.analysis.said import Answer
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.assessment.observations import each_row
 from gridatlas.assessment.uncertainty import Ends, GridUncertainty, as_pairs, defined
 from gridatlas.charts.plotting import Scope
+from gridatlas.model.format import denoised
 from gridatlas.model.study import Factor, Levels, Study
 from gridatlas.table.grids import Results
 from gridatlas.table.study_table import Grid
@@ -49,6 +52,37 @@ def narrow_and_wide(tests: GridUncertainty, row: int) -> tuple[Ends | None, Ends
     if narrow is None or tests.basis == "replicates":
         return wide, None
     return narrow, None if narrow == wide else wide
+
+
+def repeats_of(assessment: Assessment, grid: Grid) -> list[tuple[float, ...]]:
+    """Of each cell, row by row, all that its value is the mean of; of a single one nothing."""
+    study, results = assessment.study, assessment.results
+    found: list[list[float]] = [[] for _ in grid.keys]
+    if any(of.aggregate and facet.id == study.replicates
+           for facet, of in zip(study.facets, grid.names, strict=True)):  # fmt: skip
+        parts = [
+            results.grids[of].columns for of in results.parts_of(grid)[1] if of in results.grids
+        ]
+        pairs = [pair for part in parts for pair in enumerate(part.value.floats.tolist())]
+    else:
+        at, columns, _ = each_row(study, grid.table)
+        first = grid.table.rows(grid.levels).start
+        pairs = [*zip((at - first).tolist(), columns.value.floats.tolist(), strict=True)]
+    for place, value in pairs:
+        if 0 <= place < len(found) and not math.isnan(value):
+            found[place].append(value)
+    return [tuple(of) if len(of) > 1 else () for of in found]
+
+
+STRIP = 400, 20
+"""Cells of a grid, and repeats of each, up to which all repeats are listed."""
+
+
+def repeat_texts(assessment: Assessment, grid: Grid) -> tuple[str, ...]:
+    """Of each cell the repeats in words; empty where there are none, or many."""
+    repeats = repeats_of(assessment, grid) if len(grid.columns) <= STRIP[0] else [()]
+    texts = (" · ".join(f"{denoised(one, grid.study):.12g}" for one in of) for of in repeats)
+    return tuple(texts) if 1 < max(map(len, repeats)) <= STRIP[1] else ()
 
 
 def is_ordered(study: Study, axis: Factor) -> bool:

@@ -171,11 +171,11 @@ def cell_text(study: Study, cell: Cell) -> str:
 
 
 def printed(study: Study, cell: Cell) -> str | None:
-    """A cell's value with the decimals that it was printed with; None where there is none."""
+    """A cell's value with its own decimals, of a mean of repeats the metric's; None without one."""
     if cell.value is None:
         return None
     decimals = study.metric.decimals or 0
-    own = min(places_of(cell.value), 6) if cell.reading else 0
+    own = min(places_of(cell.value), 6) if cell.reading and cell.repeats == 1 else 0
     return format_measured(cell.value, max(decimals, own))
 
 

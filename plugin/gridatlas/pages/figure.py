@@ -151,6 +151,7 @@ class Figure:
         folded: Whether it stands behind a heading that opens, in a row of many.
         compact: Without its data table and downloads, where it only stands for its study.
         uncertainty: Of a grid; None for a difference.
+        repeats: Of each cell of a grid, row by row, what its value is the mean of.
         rerun: What was measured again of the grid's cells, where something is compared.
         again: Whether the heatmap is of what was measured again, not of what was published.
         before: Whether it shows something that was, which has no address and no cards here.
@@ -172,6 +173,7 @@ class Figure:
     folded: bool = False
     compact: bool = False
     uncertainty: GridUncertainty | None = None
+    repeats: tuple[str, ...] = ()
     rerun: Rerun | None = None
     again: bool = False
     before: bool = False

@@ -14,6 +14,7 @@ from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.draw import colours_of, drawn_values, sign_of
 from gridatlas.charts.findings import assertions_named, nearest_behind, tuned_levels
 from gridatlas.charts.kinds.sweep import Sweep
+from gridatlas.charts.tables import repeat_texts
 from gridatlas.charts.views import as_thumbnail, differences_view, grids_view, of_one_size
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level
@@ -40,6 +41,7 @@ def multiples(
             heatmap,
             grid,
             uncertainty=assessment.uncertainty.of(grid),
+            repeats=repeat_texts(assessment, grid),
             rerun=assessment.rerun(grid),
             name=name,
             subtitle=subtitle,

@@ -317,7 +317,8 @@ def _counterpart(within: str, pages: Sequence[str]) -> str:
 def _facet_page(assessment: Assessment, facet: Factor, into: str) -> PagePlan:
     study = assessment.study
     names = [level.label for level in assessment.results.levels(facet.id)]
-    versus = " vs. ".join(names) if len(names) <= 3 else f"{len(names)} {plural(facet.label)}"
+    short = len(names) <= 3 and sum(map(len, names)) <= 45  # letters: else a title of three lines
+    versus = " vs. ".join(names) if short else f"{len(names)} {plural(facet.label)}"
     answer = compared_answer(assessment, facet, versus)
     grids = assessment.results.without_repeats(assessment.results.grids.values(), facet.id)
     context = page_context(assessment, into, facet, grids)

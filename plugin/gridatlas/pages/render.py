@@ -261,11 +261,11 @@ class Templates:
             VERSION.format(name, Markup(self._part("picture", row=self._version(other, target))))
             for name, _, other in row.versions
         )
-        versions = tuple((name, answer) for name, answer, _ in row.versions)
+        # Also the cards, in the order in which the pictures stand.
+        first = sorted(figures, key=lambda figure: (figure.heatmap.size != "large", figure.folded))
+        cards = packed(f"[{','.join(figure.cards or 'null' for figure in first)}]")
         row = replace(row, figures=figures)
-        return self._part(
-            "multiples", row=row, versions=versions, pictures=packed(pictures) if pictures else ""
-        )
+        return self._part("multiples", row=row, pictures=packed(pictures), cards=cards)
 
     def _version(self, row: FigureRow, target: _Target) -> FigureRow:
         """A version of a row with its drawings and cards, and no ids of its own."""

@@ -71,7 +71,7 @@ def with_row_links(svg: str, picture: Picture, links: Sequence[str]) -> str:
 _ROW = re.compile(r'<path aria-label="[^"]*" role="graphics-symbol"[^>]*/>')
 
 
-_SPOKEN = re.compile(r' aria-label="[^"]*" role="graphics-symbol"')
+_SPOKEN = re.compile(r' aria-label="[^"]*" role="img"')
 
 
 def as_picture(svg: str) -> str:
@@ -87,9 +87,10 @@ _OWN = re.compile(r'(?<=id=")ga-[0-9a-f]{10}-\d+(?=")')
 def with_own_ids(svg: str, seen: set[str]) -> str:
     """Give a drawing's colour bar and clips other ids where the page has drawn the same before.
 
-    What it needs in a file of its own goes: a page has up to twenty.
+    What it needs in a file of its own goes, and its cells' role has a short name: a page has up to
+    twenty.
     """
-    svg = _UNUSED.sub("", svg)
+    svg = _UNUSED.sub("", svg).replace('role="graphics-symbol"', 'role="img"')
     for taken in [own_id for own_id in _OWN.findall(svg) if own_id in seen]:
         number = next(n for n in range(2, len(seen) + 3) if f"{taken}-{n}" not in seen)
         svg = re.sub(rf"(?<=[\"#]){re.escape(taken)}(?=[\")])", f"{taken}-{number}", svg)
@@ -98,9 +99,9 @@ def with_own_ids(svg: str, seen: set[str]) -> str:
     return svg
 
 
-def packed(html: str) -> str:
-    """HTML that a script unpacks when it is asked for: as gzip in Base64, a tenth of its size."""
-    return b64encode(gzip.compress(html.encode(), 9, mtime=0)).decode()
+def packed(text: str) -> str:
+    """HTML or JSON that a script unpacks: as gzip in Base64, a fifth to a tenth of its size."""
+    return text and b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 _SIZE = re.compile(r'<svg ([^>]*?) ?width="([\d.]+)" height="[\d.]+"')

@@ -48,8 +48,8 @@ CARDS_UP_TO = 10_000
 """Cells of a heatmap up to which each has a card."""
 
 COLUMNS = (
-    "value", "exact", "state", "spread", "interval", "range", "n", "successes", "tell", "note",
-    "from", "log", "agree",
+    "value", "exact", "state", "spread", "interval", "range", "repeats", "n", "successes", "tell",
+    "note", "from", "log", "agree",
 )  # fmt: skip
 """What each cell has a say in; the rest is the heatmap's."""
 
@@ -94,6 +94,11 @@ def card_data(figure: Figure, links: Mapping[str, str] = MappingProxyType({})) -
         columns = _of_disagreement(figure)
     else:
         columns = _of_grid(grid, figure.uncertainty)
+        # Rings are of a test of the repeats themselves.
+        if figure.uncertainty.level is None and any(mark.ring for mark in figure.heatmap.marks):
+            del columns["tell"]
+        if figure.repeats:
+            columns["repeats"] = [figure.repeats[row] or None for row in reading_order(study)]
         if figure.rerun is not None and figure.rerun.begun:
             columns["readings"] = [*columns["readings"], _measured_again(figure.rerun, points)]
         columns["command"] = command_parts(grid, rows)
@@ -130,16 +135,9 @@ def _of_blocks(figure: Figure) -> dict[str, Any]:
 
 
 def _axis(factor: Factor, levels: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """A factor with the ids and labels of its levels; labels that are the ids go without saying."""
+    """A factor with the ids and labels of its levels."""
     ids, labels = [slug for slug, _ in levels], [label for _, label in levels]
-    return without_empty(
-        {
-            "label": factor.label,
-            "unit": factor.unit,
-            "ids": ids,
-            "labels": labels if labels != ids else None,
-        }
-    )
+    return without_empty({"label": factor.label, "unit": factor.unit, "ids": ids, "labels": labels})
 
 
 def _of_grid(grid: Grid, uncertainty: GridUncertainty) -> dict[str, Any]:
@@ -351,8 +349,8 @@ def _significance(
 def _origin(study: Study, cell: Cell) -> str | None:
     if cell.value is None and not (cell.place and cell.state in ("failed", "oom")):
         return None
-    labels = {reading.id: reading.label for reading in study.readings}
-    parts = [labels.get(cell.reading, "Computed here"), cell.place]
+    label = next((of.label for of in study.readings if of.id == cell.reading), "Computed here")
+    parts = ["" if cell.place.startswith(label) else label, cell.place]
     return ", ".join([part for part in parts if part] + ([f"run {cell.run}"] if cell.run else []))
 
 

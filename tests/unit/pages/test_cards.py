@@ -53,8 +53,8 @@ def test_a_card_has_value_interval_trials_and_source(make_study):
         "1,20,88.0,100,,read twice,row 2", "2,20,,,oom,,row 2",
     )  # fmt: skip
     data = _data(results)
-    assert [data["x"]["ids"], data["y"]["ids"]] == [["1", "2"], ["20", "10"]]  # labels, too
-    assert not {"labels"} & {*data["x"], *data["y"]}
+    for name in ("ids", "labels"):
+        assert [data["x"][name], data["y"][name]] == [["1", "2"], ["20", "10"]]
     assert [entry(data["value"], at) for at in range(4)] == ["88.0", None, "90.0", "10.0"]
     assert data["unit"] == " %"
     assert [entry(data["state"], at) for at in range(4)] == [None, "out of memory", None, None]
@@ -170,3 +170,17 @@ def test_too_many_cells_have_no_cards(make_study):
     heatmap = draw_values(grid)
     many = replace(heatmap, marks=heatmap.marks * (CARDS_UP_TO + 1))
     assert card_data(Figure(many, grid, uncertainty=assess(results).of(grid))) == ""
+
+
+def test_a_card_has_the_repeats_of_its_value_and_no_test_that_rings_contradict(make_study):
+    rows = ["1,10,90,,,,", "2,10,10,,,,", "1,20,88,,,,", "2,20,80,,,,"]
+    grid = (results := _results(make_study, COUNTED, *rows)).grid()
+    heatmap, uncertainty = draw_values(grid), assess(results).of(grid)
+    repeats = ("89 · 91", "9 · 11", "88 · 88", "")  # from 10 up
+    figure = Figure(heatmap, grid, uncertainty=uncertainty, repeats=repeats)
+    data = _read(figure)
+    found = [entry(data["repeats"], at) for at in range(4)]
+    assert found == ["88 · 88", None, "89 · 91", "9 · 11"]
+    assert "Not testable against other cells" in entry(data["tell"], 0)
+    marks = tuple(replace(mark, ring=True) for mark in heatmap.marks)
+    assert "tell" not in _read(replace(figure, chart=replace(heatmap, marks=marks)))

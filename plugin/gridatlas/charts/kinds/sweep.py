@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from gridatlas.assessment.assessment import Assessment
-from gridatlas.assessment.observations import each_row
 from gridatlas.assessment.uncertainty import Ends
 from gridatlas.charts.description import IN_DISPUTE, cell_labels, without_value
 from gridatlas.charts.draw import value_text
@@ -40,7 +39,7 @@ from gridatlas.charts.plotting import (
     series_looks,
     shortened,
 )
-from gridatlas.charts.tables import is_ordered, narrow_and_wide, scope_of
+from gridatlas.charts.tables import is_ordered, narrow_and_wide, repeats_of, scope_of
 from gridatlas.charts.views import subtitle
 from gridatlas.model.format import between, name_with_unit, to, value_with_unit
 from gridatlas.model.study import Factor, Study, inline
@@ -301,26 +300,6 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
     return replace(plot, description=_described(study, plot), edges=edges)
 
 
-def _repeats(assessment: Assessment, grid: Grid) -> list[tuple[float, ...]]:
-    """Of each cell, row by row, all that its value is the mean of; of a single one nothing."""
-    study, results = assessment.study, assessment.results
-    found: list[list[float]] = [[] for _ in grid.keys]
-    if any(of.aggregate and facet.id == study.replicates
-           for facet, of in zip(study.facets, grid.names, strict=True)):  # fmt: skip
-        parts = [
-            results.grids[of].columns for of in results.parts_of(grid)[1] if of in results.grids
-        ]
-        pairs = [pair for part in parts for pair in enumerate(part.value.floats.tolist())]
-    else:
-        at, columns, _ = each_row(study, grid.table)
-        first = grid.table.rows(grid.levels).start
-        pairs = [*zip((at - first).tolist(), columns.value.floats.tolist(), strict=True)]
-    for place, value in pairs:
-        if 0 <= place < len(found) and not math.isnan(value):
-            found[place].append(value)
-    return [tuple(of) if len(of) > 1 else () for of in found]
-
-
 def _places(numbers: Sequence[Any]) -> tuple[float, ...]:
     """Where levels lie, from 0 to 1: in logarithms where that is more even, and goes far."""
     if any(number is None for number in numbers):
@@ -344,7 +323,7 @@ def _line(assessment: Assessment, grid: Grid, name: str, order: Sequence[int]) -
     named = assertions_named(assessment.grid_answers.get(grid.levels))
     tests = grid_tests(assessment, grid, asserts_settings(study, named))
     best = best_points(grid) if study.metric.better else frozenset()
-    points, repeats = [], _repeats(assessment, grid)
+    points, repeats = [], repeats_of(assessment, grid)
     for place, at in enumerate(order):
         level, cell = study.x.levels[at], grid.cell(*grid.keys[at])
         if cell.value is None:
@@ -375,7 +354,7 @@ def _tuned_line(
         return SweepLine(name, ())
     rows = np.arange(len(values)).reshape(len(study.y.levels), -1)
     sign = -1 if study.metric.falls else 1
-    points, repeats = [], _repeats(assessment, grid)
+    points, repeats = [], repeats_of(assessment, grid)
     for place, at in enumerate(order):
         level = (rows.T if axis == study.x else rows)[at]
         here = level[values.defined[level]].tolist()

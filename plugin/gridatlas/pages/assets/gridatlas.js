@@ -1,8 +1,8 @@
 /* Grid Atlas: what a reader can do with a drawn heatmap. The pages are whole without it.
 
-   Every heatmap comes with a small table of texts (data-cells of its figure). Texts from data are
-   only ever put in as text. All listeners are on the document, once, since the theme may replace the
-   page's content without loading it anew. */
+   Every heatmap comes with a small table of texts (data-cells of its figure, or packed in data-cards
+   of its row). Texts from data are only ever put in as text. All listeners are on the document, once,
+   since the theme may replace the page's content without loading it anew. */
 (() => {
   "use strict";
   if (window.gridAtlas) return;
@@ -48,12 +48,12 @@
     return known.get(svg);
   };
   const read = (svg) => {
-    const texts = svg.closest("figure").dataset.cells;
-    const drawn = svg.querySelectorAll('path[role="graphics-symbol"], path[role="button"]');
+    const { cards, dataset } = svg.closest("figure");
+    const data = cards || (dataset.cells && JSON.parse(dataset.cells));
+    const drawn = svg.querySelectorAll('path[role="img"], path[role="button"]');
     const frame = svg.querySelector(".role-frame path.background");
     const size = frame && /h([\d.]+)v([\d.]+)/.exec(frame.getAttribute("d"));
-    if (!texts || !size) return null;
-    const data = JSON.parse(texts);
+    if (!data || !size) return null;
     const [nx, ny] = [data.x.ids.length, data.y.ids.length];
     if (drawn.length !== nx * ny) return null;
     // Those without a value are drawn after all others.
@@ -74,8 +74,17 @@
   const heatmaps = () =>
     [...document.querySelectorAll(".ga-figure > svg.ga-live")].map(heatmap).filter(Boolean);
 
+  const unpacked = (text) => {
+    const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt());
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
   /** Make the cells of new heatmaps buttons, of which one is a stop for the key Tab. */
-  const prepare = () => {
+  const prepare = async () => {
+    for (const packed of document.querySelectorAll("template[data-cards]")) {
+      const cards = JSON.parse(await unpacked(packed.dataset.cards));
+      const figures = packed.parentElement.querySelectorAll(".ga-figure");
+      figures.forEach((figure, at) => (figure.cards = cards[at]));
+    }
     for (const svg of document.querySelectorAll(".ga-figure > svg:not(.ga-live)")) {
       const map = heatmap(svg);
       if (!map) continue;
@@ -186,7 +195,7 @@
   const saying = (of, name) => entry(of.map.data[name], of.at);
   const nameOf = ({ map: { data }, column, row }, full) => {
     const level = (axis, at) =>
-      `${axis.label} ${(axis.labels || axis.ids)[at]} ${axis.unit || ""}`.trim();
+      `${axis.label} ${axis.labels[at]} ${axis.unit || ""}`.trim();
     const cell = [level(data.x, column), level(data.y, row)].filter(Boolean).join(", ");
     return full ? `${data.title}, ${cell}` : cell;
   };
@@ -238,6 +247,17 @@
     else pin(cell, keyed);
   };
 
+  /** The repeats of a value: a dot each, between the lowest and the highest, and their texts. */
+  const strip = (within, text) => {
+    const values = text.split(" · ").map(number);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const dots = values.map((value) => {
+      const at = 4 + (92 * (value - low)) / (high - low || 1);
+      return `radial-gradient(circle at ${at}% 50%, currentcolor 4px, #0000 4.5px)`;
+    });
+    make("div", within, null, { class: "ga-repeats" }).style.background = dots.join();
+    make("p", within, `Repeats: ${text}`, { class: "ga-card-small" });
+  };
   const fill = (of, open) => {
     const { data } = of.map;
     const say = (name) => saying(of, name);
@@ -261,6 +281,7 @@
       say("n") && (say("successes") != null ? `${say("successes")} of n = ` : "n = ") + say("n"),
     ].filter(Boolean);
     if (trials.length) make("p", inner, trials.join(" · "));
+    if (say("repeats")) strip(inner, say("repeats"));
     if (held && held !== of.map.cells[of.at]) {
       const from = place(held);
       const other = nameOf(from, from.map.data.title !== data.title);
@@ -556,10 +577,6 @@
 
   const versionOf = (row, name) =>
     row.querySelector(`:scope > template[data-version="${CSS.escape(name)}"]`);
-  const unpacked = (text) => {
-    const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt());
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  };
   /** Show a version of a row, and what becomes of the answer. */
   const choose = async (row, name) => {
     const template = versionOf(row, name);
@@ -572,7 +589,7 @@
     if (all?.isConnected) {
       all.insertAdjacentHTML("beforebegin", html);
       all.remove();
-      prepare();
+      await prepare();
     }
     const shown = find().find(of);
     close();
@@ -764,16 +781,19 @@
   };
 
   /** A new page: by loading it, or by the theme's instant navigation. */
-  const begin = () => {
+  const begin = async () => {
     goOn();
     // A page for frames that is opened by itself has a background of its own.
     document.body.classList.toggle("ga-alone", window.top === window.self);
     clearTimeout(timer);
     hovered = focused = quiet = pinned = shown = held = null;
     card.hidden = true;
-    prepare();
-    restore();
-    target();
+    try {
+      await prepare();
+    } finally {
+      restore();
+      target();
+    }
   };
   const FOLD = "details.ga-fold[id]";
   /** What the address says of the page's state. */
@@ -857,8 +877,7 @@
   let failures = 0;
 
   const make = (name, attributes, ...content) => {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    const element = window.gridAtlas.make(name, null, null, attributes);
     element.append(...content);
     return element;
   };
