@@ -23,7 +23,7 @@ from gridatlas_import.paths import PART, text_columns
 from gridatlas_import.propose import Proposal, collision, propose
 from gridatlas_import.rows import CannotImport, RawTable, WrongUsage, importable, unknown
 from gridatlas_import.search import CROSSED, JOINED, SPARSE, Facts, points_text
-from gridatlas_import.shape import AVERAGES, SURE, WideForm, labels_of, wide_form
+from gridatlas_import.shape import AVERAGES, SURE, WideForm, known_unit, labels_of, wide_form
 from gridatlas_import.tidy import tidied
 from gridatlas_import.unpivot import VALUE, long, named_form
 
@@ -157,7 +157,7 @@ def _with_one_label(
     if len(names) < 2 or asked.facets or asked.y:
         return table, form
     columns = {name: column_of(table, name) for name in names}
-    distinct = [column.level_count for column in columns.values()]
+    distinct = [column.level_count for column in columns.values() if not column.are_sizes]
     if any(column.as_numbers for column in columns.values()) or len(table.places) in distinct:
         return table, form
     if Facts(columns, {}).density(names) >= SPARSE:
@@ -180,6 +180,8 @@ def _wide(table: RawTable, form: WideForm, asked: ImportOptions) -> Proposal:
         said = {title: measured_in(title) for title in table.titles if len(title) <= LONGEST_TITLE}
         title = next(filter(said.get, said), "")
         name = said.get(title, "")
+        if not name and known_unit(next(iter(said), "")):
+            title = name = next(iter(said))
         note = "nothing says what the values are; name them with --metric"
         if name:
             note = f"what the values are is read from “{title}”; another name: --metric"

@@ -26,7 +26,11 @@ def choose_metric(
     """The metric and why: what is named like one, then what is as full as any, then the first."""
     able = [name for name in columns if name not in used]
     results = [
-        name for name in able if kinds[name].kind in RESULTS and columns[name].is_metric_like
+        name
+        for name in able
+        if kinds[name].kind in RESULTS
+        and columns[name].is_metric_like
+        and not (kinds[name].kind == "cost" and _is_set(columns[name]))
     ]
     results += [name for name in able if kinds[name].kind == "outcome"]
     if not results:
@@ -50,8 +54,6 @@ def choose_metric(
         elif kind == "number" and columns[name].number_count * 3 < columns[name].filled:
             # A time is rather a result than numbers that repeat.
             rank = rank if kinds[name].strong else len(RESULTS)
-        elif kind == "cost" and columns[name].level_count * 10 <= columns[name].filled:
-            rank = len(RESULTS) + 1  # times that were set
         return (
             not _as_full_as_any(columns, results, name, Decimal("0.25")),
             plain_name(last_part(name)) not in named,  # as the file itself says
@@ -73,6 +75,11 @@ def choose_metric(
     if kind == "number":
         return best, "a number with many distinct values"
     return best, kinds[best].why + (f" (also: {', '.join(alike[:4])})" if alike else "")
+
+
+def _is_set(column: Column) -> bool:
+    """Whether times, sizes or costs are those that were given, as of 24 or of 80 GB."""
+    return column.level_count * (3 if column.look_set else 10) <= column.filled
 
 
 def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], name: str) -> bool:

@@ -142,20 +142,23 @@ def _naming(table: RawTable, asked: ImportOptions, mark: numerals.DecimalMark) -
     """The column whose levels are the names of metrics; None where there is none."""
     given = (asked.x, asked.y, asked.metric, *asked.facets, *asked.ignore)
     for name in table.columns:
-        if name in given or table.wide:
+        if name in given:
             continue
         column = column_of(table, name, mark)
         named = plain_name(name) in ("metric", "metric_name", "measure", "metric_type")
-        if named and column.distinct and not column.is_metric_like:
+        of_headings = {*column.distinct} <= {*table.wide}
+        if named and column.distinct and not (column.is_metric_like or of_headings):
             return column
-        if not column.is_metric_like and _names_metrics(column):
+        if not (table.wide or column.is_metric_like) and _names_metrics(column):
             return column
     return None
 
 
 def _names_metrics(column: Column) -> bool:
     """Whether nearly all texts of a column are names of metrics, or many of them."""
-    if not 2 <= column.level_count <= 40 or column.filled < len(column.texts):
+    if not 2 <= column.level_count <= min(40, len(column.texts) - 1):
+        return False  # kept to one metric, a table with a row for each would have one row
+    if column.filled < len(column.texts):
         return False
     if column.outcome_of is not None:
         return False

@@ -102,7 +102,7 @@ def _kind_by_name(column: Column) -> KindOfColumn | None:
     if _INDEX.fullmatch(name) and _numbers_rows(column):
         return KindOfColumn("index", "numbers the rows")
     if column.name.startswith("column_1") and column.as_numbers and column.level_count > 20:
-        return KindOfColumn("index", "numbers the rows, without a name")
+        return KindOfColumn("repeat" if _recurs(column) else "index", "it numbers rows, or units")
     found = _by_rules(column, name) or _by_words(column, name)
     if terms.RATE.search(column.name) and column.is_metric_like and _is_measured(column):
         return KindOfColumn("performance", "its name")
@@ -266,7 +266,11 @@ def _without_digits(part: str) -> str:
 
 
 def _is_spread(parts: list[str]) -> bool:
-    if terms.SPREADS & set(parts) or "_".join(parts) in terms.SPREADS:
+    # In the middle, as in `score_low_noise`, low and high are about something else.
+    if (
+        terms.SPREADS & set(parts) - ({*parts[1:-1]} & {"low", "high"})
+        or "_".join(parts) in terms.SPREADS
+    ):
         return not (terms.FACTORS & set(parts) - terms.METRICS)
     ends = {"min", "max"} & {parts[0], parts[-1]}
     rest = set(parts) - terms.MODIFIERS - ends
@@ -290,7 +294,7 @@ def _kind_by_values(column: Column) -> KindOfColumn:
             return KindOfColumn("plain", "a number with few values", strong=False)
         return KindOfColumn("number", "a number with many distinct values", strong=False)
     texts = [plain(text) for text in column.counts if plain(text)]
-    if any(_URL.fullmatch(text) for text in texts[:20]) and not _is_list(texts):
+    if any(_URL.fullmatch(text) for text in texts[:20]):
         return KindOfColumn("book", "addresses, identifiers or objects")
     if blanks:
         return KindOfColumn("text", "gaps, which no level has", strong=False)
@@ -299,10 +303,6 @@ def _kind_by_values(column: Column) -> KindOfColumn:
     if sum(map(len, texts)) > _SENTENCE * len(texts):
         return KindOfColumn("text", "sentences", strong=False)
     return KindOfColumn("plain", "few texts", strong=False)
-
-
-def _is_list(texts: list[str]) -> bool:
-    return all(len(text) <= 24 and text[:1] in "([" for text in texts)
 
 
 def _numbers_rows(column: Column, apart: int = 4) -> bool:

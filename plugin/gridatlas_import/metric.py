@@ -31,7 +31,7 @@ _UNITS = {
 """Last words of names that are units."""
 _CAPITALS = words_of(
     "ttft tpot itl wer cer ppl bleu auc f1 fps qps rps iops mse rmse mae fid nll bpb mrr ndcg map "
-    "em iou miou psnr ssim rtfx mfu gpu cpu llm qa mmlu ece ap mcc r2 tps nlu"
+    "em iou miou psnr ssim rtfx mfu gpu cpu llm qa mmlu ece ap mcc r2 tps nlu dcg"
 )
 """Words that are abbreviations."""
 _PER = re.compile(r"(?:.*[_\s])?([a-z]+)[_\s]per[_\s]([a-z]+)", re.IGNORECASE)

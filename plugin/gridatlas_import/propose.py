@@ -38,13 +38,10 @@ from gridatlas_import.vocabulary import (
     BENCHMARKS,
     CALENDAR,
     CONFIG_NAMESPACE,
-    ENTITIES,
     MODELED,
+    SUBJECTS_OF_ROWS,
     TITLE_WORDS,
 )
-
-ENTITIES_OR_TASKS = ENTITIES | {"task", "tasks", "dataset", "benchmark"}
-"""Words of columns that are an axis even with one level, where a person has chosen the rows."""
 
 HIGHER = "higher_is_better"
 """The column that says which values are better."""
@@ -425,7 +422,7 @@ def _constant(facts: Facts, asked: ImportOptions, taken: Sequence[str | None]) -
         for name, column in facts.columns.items()
         if name not in (*taken, *facts.used)
         and column.level_count == 1
-        and (name in ("x", "y") or (asked.keep and ENTITIES_OR_TASKS & set(words(name))))
+        and (name in ("x", "y") or (asked.keep and SUBJECTS_OF_ROWS & set(words(name))))
     ]
 
 

@@ -20,7 +20,8 @@ from gridatlas_import.vocabulary import UNIT
 _BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
           "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}  # fmt: skip
 _DIMENSIONS: Mapping[str, Mapping[str, str | int]] = {
-    "time": {"ns": "1e-9", "µs": "1e-6", "ms": "1e-3", "s": 1, "min": 60, "h": 3600},
+    "time": {"ns": "1e-9", "µs": "1e-6", "ms": "1e-3", "s": 1, "min": 60, "h": 3600, "d": 86400},
+    "thousands": {"k": 1000, "M": 10**6, "G": 10**9},
     "size": _BYTES,
     "speed": {f"{unit}/s": size for unit, size in _BYTES.items()},
     "work": {f"{prefix}FLOPS": 1000**at for at, prefix in enumerate(("", *"kMGTP"))},
@@ -32,9 +33,10 @@ _SIZES: Mapping[str, Mapping[str, Decimal]] = {
 """Units that are converted into one another, by dimension, with their sizes."""
 _SPELLINGS = {
     "us": "µs", "μs": "µs", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min",
-    "minutes": "min", "hours": "h", "hr": "h", "kb": "kB", "KB": "kB", "mb": "MB", "gb": "GB",
-    "tok/s": "t/s", "tokens/s": "t/s", "tokens/sec": "t/s", "token/s": "t/s", "tk/s": "t/s",
-    "X": "x", "×": "x", "Nanos": "ns", "Micros": "µs", "Millis": "ms", "Seconds": "s", "Bytes": "B",
+    "minutes": "min", "hours": "h", "hr": "h", "days": "d", "day": "d", "K": "k", "kb": "kB",
+    "KB": "kB", "mb": "MB", "gb": "GB", "tok/s": "t/s", "tokens/s": "t/s", "tokens/sec": "t/s",
+    "token/s": "t/s", "tk/s": "t/s", "X": "x", "×": "x", "Nanos": "ns", "Micros": "µs",
+    "Millis": "ms", "Seconds": "s", "Bytes": "B",
 }  # fmt: skip
 _FLOPS = re.compile(r"([kMGTP]?)flop(?:s|/s)", re.IGNORECASE)
 _NUMBER = r"[+-]?(?:\d+(?:[ ,]\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
@@ -46,7 +48,6 @@ _CLOCK = re.compile(
     r"(?:(\d+)\s?h)?\s*(?:(\d+)\s?m(?:in)?)?\s*(?:(\d+(?:\.\d+)?)\s?s)?|(\d+):(\d\d):(\d\d)"
 )
 _TIMES = re.compile(r"(\d+(?:\.\d+)?)([kKMG])")
-_THOUSANDS = {"k": 1000, "K": 1000, "M": 10**6, "G": 10**9}
 MOST_UNITS = 20
 """Texts up to which a column may be one of units."""
 SIGNATURES: Sequence[tuple[frozenset[str], Mapping[str, str]]] = (
@@ -213,7 +214,7 @@ def _best_unit(values: Sequence[Decimal], sizes: Mapping[str, Decimal], given: s
     """The unit in which the median has one to three digits before its point."""
     middle = median(abs(value) for value in values) * sizes[given] if values else Decimal(0)
     fitting = [unit for unit, size in sizes.items() if size <= middle < 1000 * size]
-    fitting = [unit for unit in fitting if unit not in ("min", "h")] or fitting
+    fitting = [unit for unit in fitting if unit not in ("min", "h", "d")] or fitting
     return given if not fitting or given in fitting else fitting[-1]
 
 
@@ -240,8 +241,8 @@ def _quantities(column: Column) -> tuple[dict[str, str], str, str] | None:
     kinds = {kind for kind, sizes in _SIZES.items() for unit in units if unit in sizes}
     if len(units) > 1 and (len(kinds) != 1 or any(u not in _SIZES[min(kinds)] for u in units)):
         return None
-    if units and any(map(_TIMES.fullmatch, found)):
-        return None  # of 4k, 64k and 1m the last isn't a minute
+    if units.keys() & _SIZES["thousands"] and not any("." in text for text in found):
+        return None  # 4k, 64k and 1m are levels, and the last isn't a minute
     unit = next(iter(units), "")
     if unit in ("B", "M", "h", "min") and len(counts) * 2 < sum(counts.values()):
         return None
@@ -286,5 +287,5 @@ def _quantity(text: str) -> tuple[Decimal, str, str, bool] | None:
         return Decimal(total), "s", "", True
     thousands = _TIMES.fullmatch(text)
     if thousands:
-        return Decimal(thousands[1]) * _THOUSANDS[thousands[2]], "", "", False
+        return Decimal(thousands[1]), spelled(thousands[2]), "", False
     return None

@@ -247,6 +247,8 @@ def _attributes(facts: Facts, able: Sequence[str]) -> frozenset[str]:
     for name in able if facts.rows > _FEW // 2 else ():
         below = [other for other in able if other != name and facts.follows(other, (name,))]
         made_of = below and facts.distinct(below) == facts.distinct((name,))
+        if ENTITIES & {*words(name)} and facts.distinct((name,)) == facts.rows:
+            made_of = made_of and facts.density(below) >= CROSSED
         if below and not made_of:
             found |= {*below} - {*facts.fixed}
     return frozenset(found)
@@ -260,7 +262,9 @@ def _able(facts: Facts, name: str) -> bool:
         return not (_drawn(column) and column.level_count > facts.rows / 2 > _FEW / 2)
     set_cost = kind.kind == "cost" and {*words(name)} & (SIZES | TIMES)
     if not (set_cost or name in facts.origins or kind.kind in ("factor", "plain", "weak", "count")):
-        return kind.kind == "repeat" and bool({"run", "block"} & {*words(name)})
+        # Runs that outnumber what else varies are its repeats.
+        few = column.level_count**2 <= facts.rows or column.ends[1] != column.level_count
+        return kind.kind == "repeat" and few and bool({"run", "block"} & {*words(name)})
     few = kind.kind == "plain" and (column.look_set or not column.as_numbers)
     most = (_UNIQUE if few and name not in facts.origins else 0.5) * facts.rows
     return column.level_count <= most or (facts.rows <= _FEW and name not in facts.origins)

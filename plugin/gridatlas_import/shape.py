@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
+from itertools import chain
 
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
 from gridatlas_import import vocabulary as terms
-from gridatlas_import.columns import Column, column_of, joint_levels, plain_name
+from gridatlas_import.columns import FEW_LEVELS, Column, column_of, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
 from gridatlas_import.metric import measured_in, speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number
@@ -32,18 +32,9 @@ _NUMBER_HEADING = re.compile(
 )
 """Headings that are levels by themselves: numbers, also with a unit such as `4k` and `5-shot`."""
 _NAMED = "|".join(sorted(terms.FACTORS | terms.REPEATS))
-_SETTING = re.compile(rf"(?:(.+?)\s*[=:@]\s*|((?i:{_NAMED}))[ _])-?\d[\d.]*\S*")
+_CUT = re.compile(rf"(?i)(?<![a-z])({'|'.join(sorted(terms.CUTS))})[@_ -]*[\d.]+")
+_SETTING = re.compile(rf"(?:(.+?)\s*[=:@]\s*|((?:\w+_)?(?i:{_NAMED}))[ _])-?\d[\d.]*\S*")
 _LABELS = ("plain", "factor", "text", "book", "weak", "index", "state")
-SUBJECTS_OF_ROWS = terms.ENTITIES | {
-    "task",
-    "tasks",
-    "dataset",
-    "datasets",
-    "benchmark",
-    "benchmarks",
-}
-"""Words of columns that rows are known by, beside which headings are names, too."""
-MANY_ROWS = 6
 MANY_OF_ONE = 3
 """Headings of one unit from which on they are levels, whatever stands beside them."""
 SURE = 2.5
@@ -55,6 +46,7 @@ POINTS = {
     "headings that are numbers": 9.0,
     "a corner with two names": 9.0,
     "headings with a setting": 9.0,
+    "several metrics": -9.0,
     "a confusion matrix": 6.0,
     "one metric in all": 4.0,
     "names of benchmarks": 1.5,  # each, up to four
@@ -64,14 +56,9 @@ POINTS = {
     "three or more": 1.0,
     "one column of names": 0.5,
     "names of models or methods": 1.0,
-    "arrows": 1.0,
-    "opposite arrows": -2.5,
     "nothing says that they are of one kind": -2.5,
-    "other results beside them": -1.5,
     "few numbers, each in many rows": -4.0,
     "rows known by dates": -1.0,
-    "rows known by many columns": -1.0,
-    "rows known by a number": 2.0,
 }
 """What speaks for headings' being levels, and against it."""
 
@@ -130,7 +117,8 @@ def _headed(
     first, *rest = columns
     settings = [name for name in columns if setting_of([name]) and _holds_numbers(columns[name])]
     if table.headings:
-        yield from _form("headings of two lines", [*table.headings], columns, origins)
+        for form in _form("headings of two lines", [*table.headings], columns, origins):
+            yield _of_one_metric(table.headings, form)
     elif len(numbers) >= 2:
         if all(_holds_numbers(columns[name]) for name in numbers):
             yield from _form("headings that are numbers", numbers, columns, origins)
@@ -142,6 +130,26 @@ def _headed(
         results = any(kind.kind in ("metric", "generic", "number") for kind in others.values())
         if setting_of(settings) and not results:
             yield from _form("headings with a setting", settings, columns, origins)
+
+
+def _of_one_metric(headings: Mapping[str, Sequence[str]], form: WideForm) -> WideForm:
+    """The form of headings of two lines; where one line names metrics, with the first of them."""
+    for line in zip(*headings.values(), strict=True):
+        if are_metrics([*dict.fromkeys(line)]):
+            kept = [name for name, level in zip(headings, line, strict=True) if level == line[0]]
+            left = ((name, "another metric") for name in headings if name not in kept)
+            form = WideForm(tuple(kept), form.rows, (*form.left_out, *left), line[0], form.terms)
+    return form
+
+
+def are_metrics(headings: Sequence[str]) -> bool:
+    """Whether headings are several metrics: `Top-1` and `Top-5`, AP and AP50, P, R and F1."""
+    texts = [_CUT.sub(r"\1", heading) for heading in headings]
+    parts = [{*words(text)} for text in texts]
+    of_all = {word for word in chain(*parts) if all(word in part for part in parts)}
+    known = terms.METRICS - terms.GENERIC | terms.CUTS | terms.COSTS | of_all
+    differ = len({*texts}) == 1 or any(part > of_all for part in parts)
+    return len(parts) > 1 and differ and all(part <= known for part in parts)
 
 
 def _form(
@@ -169,11 +177,11 @@ def _guessed(
     able = {name: column for name, column in columns.items() if name not in asked}
     core = [name for name, column in able.items() if _may_be_level(column, kinds[name].kind)]
     shared, metric = max(
-        _sharing_a_metric(able, kinds), _below_one_key(able), key=lambda group: len(group[0])
+        _below_one_key(able), _sharing_a_metric(able, kinds), key=lambda group: len(group[0])
     )
-    unit = _of_one_unit(core, {n: table.units.get(n) or unit_in_name(n)[1] for n in able})
+    unit = _of_one_unit(core, {n: table.units.get(n) or known_unit(n) for n in able})
     groups = {
-        "one metric in all": shared if {*core} <= {*shared} or len(shared) >= len(core) else [],
+        "one metric in all": shared if len(shared) * 3 >= len(core) * 2 else [],
         "one unit": unit,
         "": core,
     }
@@ -181,16 +189,6 @@ def _guessed(
     named = [unit_in_name(name)[0].rpartition(".")[2] for name in group]
     if len(group) >= 2 and sum(map(bool, map(terms.STATISTICS.fullmatch, named))) * 2 < len(group):
         yield from _of_texts(why, group, metric, able, columns, kinds, origins, table.titles)
-    first, *rest = [name for name in able if kinds[name].kind not in (*_NO_ROWS, "index")] or able
-    rows, all_able = able[first], len(rest) >= 3 and {*rest} <= {*core}
-    steps = {high - low for low, high in pairwise(rows.values)}
-    numbered = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
-    are_set = len(steps) == 1 and rows.values[0] in steps
-    numbered = numbered and all_able and (are_set or all(able[n].is_fractional for n in rest))
-    if numbered and _alike([able[name] for name in rest]):
-        # It can as well be a number and several metrics without known names.
-        why = "rows known by a number"
-        yield WideForm(tuple(rest), (first, *origins), terms={why: POINTS[why]})
 
 
 def _of_texts(
@@ -207,22 +205,15 @@ def _of_texts(
     benchmarks = [name for name in group if terms.BENCHMARKS.match(name)]
     levels = group if why == "one unit" else _of_one_scale(able, group, kinds, benchmarks)
     shared = why == "one metric in all"
-    titled = any(map(measured_in, titles))
+    said = why or benchmarks or any(map(measured_in, titles)) or any(map(_arrow, levels))
     labels = labels_of(columns, kinds, levels, bool(benchmarks) or shared)
     if not labels or len(levels) < 2:
         return
     first = columns[labels[0]]
-    arrows = {_arrow(name) for name in levels} - {""}
     alike = _alike([columns[name] for name in levels])
-    results = [
-        name
-        for name in columns
-        if name not in levels
-        and kinds[name].kind in ("metric", "outcome", "generic")
-        and not AVERAGES & set(words(name))
-    ]
     signs = {
         why: 1 if why else 0,
+        "several metrics": are_metrics(levels),
         "a confusion matrix": {*levels} <= {*first.distinct},
         "names of benchmarks": min(4, len(benchmarks)),
         "values of one size": alike,
@@ -231,16 +222,12 @@ def _of_texts(
         "one column of names": len(labels) == 1,
         "names of models or methods": len(labels) == 1
         and bool({"column_1"} & {*labels} or terms.ENTITIES & {*words(labels[0])}),
-        "arrows": len(arrows) == 1,
-        "opposite arrows": len(arrows) > 1,
-        "nothing says that they are of one kind": not (why or benchmarks or arrows or titled)
-        and not (SUBJECTS_OF_ROWS & {*words(labels[0])} or _are_of_a_kind(levels))
+        "nothing says that they are of one kind": not said
+        and not (terms.SUBJECTS_OF_ROWS & {*words(labels[0])} or _are_of_a_kind(levels))
         and not _are_near([columns[name] for name in levels]),
-        "other results beside them": bool(results),
-        "few numbers, each in many rows": len(first.texts) > MANY_ROWS
+        "few numbers, each in many rows": len(first.texts) > FEW_LEVELS
         and all(columns[name].number_count * 2 <= columns[name].filled for name in levels),
         "rows known by dates": kinds[labels[0]].kind == "weak" and not first.as_numbers,
-        "rows known by many columns": len(labels) > 3,
     }
     left = [
         (name, kinds[name].why if kinds[name].strong else f"follows from {labels[0]}")
@@ -304,12 +291,10 @@ def _sharing_a_metric(
 
     Where nothing is known of the others, a separator must stand between: `run-a - loss`.
     """
-    has_names = any(
-        not column.is_metric_like
-        and terms.ENTITIES & set(words(name))
-        and _tell_apart(able, [name])
-        for name, column in able.items()
-    )
+    names = [
+        n for n, column in able.items() if not column.is_metric_like and _tell_apart(able, [n])
+    ]
+    entities = any(terms.ENTITIES & {*words(name)} for name in names)
     groups: dict[str, dict[str, str]] = {}
     separated: set[str] = set()
     for name in able:
@@ -333,7 +318,8 @@ def _sharing_a_metric(
         and (
             sum(bool(terms.BENCHMARKS.match(rest)) for rest in group.values()) * 2 >= len(group)
             or (set(group) <= separated and len(group) > 2)
-            or (len(group) > 2 and has_names)
+            or (len(group) > 2 and entities)
+            or (len(group) == 2 and names and _are_of_a_kind([*group.values()]))
         )
     ]
     return max(fitting, key=lambda found: len(found[0]), default=([], ""))
@@ -362,6 +348,12 @@ def _below_one_key(able: Mapping[str, Column]) -> tuple[list[str], str]:
     return max(fitting, key=lambda found: len(found[0]), default=([], ""))
 
 
+def known_unit(name: str) -> str:
+    """The unit in a heading; what else stands in brackets, as in `Wiki (FP16)`, is none."""
+    unit = unit_in_name(name)[1]
+    return unit if unit == "%" or terms.UNIT.fullmatch(unit) else ""
+
+
 def _of_one_unit(core: Sequence[str], units: Mapping[str, str]) -> list[str]:
     """The headings of most columns, where their units measure one thing; none without units."""
     measured = {name: dimension(units[name]) for name in core if units[name]}
@@ -380,9 +372,6 @@ def _of_one_scale(
     """The headings of one quantity, with those whose names only look like something else."""
     every: list[Decimal] = [value for name in core for value in able[name].values]
     lowest, highest = min(every), max(every)
-    if len(benchmarks) >= 2:
-        others = [able[name] for name in benchmarks]
-        core = [name for name in core if name in benchmarks or _fits(able[name], others)]
     top = next((end for end in _ENDS if lowest >= Decimal(0) and highest <= end), highest)
     found = [
         name
@@ -411,13 +400,6 @@ def _of_one_scale(
 def _direction(name: str) -> str:
     spoken = speaks_of(name) if terms.TITLE_WORDS & set(words(name)) else None
     return _arrow(name) or spoken or ""
-
-
-def _fits(column: Column, benchmarks: Sequence[Column]) -> bool:
-    """Whether numbers look like those below the names of benchmarks."""
-    fractional = sum(other.is_fractional for other in benchmarks) * 2 >= len(benchmarks)
-    highest = max(value for other in benchmarks for value in other.values)
-    return column.is_fractional >= fractional and max(column.values) <= max(2 * highest, Decimal(1))
 
 
 def _arrow(name: str) -> str:
@@ -454,12 +436,14 @@ def labels_of(
         and kinds[name].kind in ("factor", "repeat", "weak")
         and column.filled == len(column.texts)
     ]
+    numbering = [name for name in columns if kinds[name].kind == "index" and name not in texts]
     entities = [name for name in texts if terms.ENTITIES & set(words(name))]
     alone = [name for name in texts if _tell_apart(columns, [name])]
     if alone and (alone[0] in entities or not entities):
         return alone[:1]
     chosen: list[str] = []
-    for name in (*texts, *(settings if benchmarks or texts else ())):
+    others = [*settings, *numbering] if benchmarks else settings if texts else []
+    for name in (*texts, *others) if texts or settings else ():
         if columns[name].level_count > 1:
             chosen.append(name)
         if chosen and _tell_apart(columns, chosen):

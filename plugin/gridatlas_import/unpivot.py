@@ -16,7 +16,7 @@ from gridatlas_import.quantities import of_one_unit
 from gridatlas_import.rows import RawTable, WrongUsage, unused
 from gridatlas_import.shape import WideForm, setting_of, wide_form
 from gridatlas_import.tidy import labels
-from gridatlas_import.vocabulary import BENCHMARKS, REPEATS
+from gridatlas_import.vocabulary import BENCHMARKS, FACTORS, REPEATS
 
 VALUE = "value"
 COLUMN, BENCHMARK = "column", "benchmark"
@@ -69,7 +69,7 @@ def long(table: RawTable, form: WideForm, x: str | None) -> LongTable:
     """
     levels = form.levels
     names = [re.sub(r"\s+", " ", name) for name in form.rows]
-    names[0] = "row" if names[0] == "column_1" else names[0]
+    names[0] = "row" if re.fullmatch(r"column_1( \+ column_\d)?", names[0]) else names[0]
     corner = re.fullmatch(r"(.+?)\s*[\\/↓→|]\s*(.+?)", names[0])
     if corner:
         names[0] = corner[1]
@@ -131,7 +131,12 @@ def _numbers_of_repeats(table: RawTable, form: WideForm) -> str:
 
 
 def _subject_of(texts: Sequence[str]) -> str:
-    """What levels are levels of: benchmarks, by the names of most of them, or nothing known."""
+    """What levels are levels of: what they count, benchmarks by most names, or nothing known."""
+    counted = {re.sub(r"^\d+[ -]", "", text).removesuffix("s") for text in texts}
+    if len(counted) == 1 and {f"{min(counted)}s", min(counted)} & FACTORS:
+        return f"{min(counted)}s"
+    if sum(bool(re.fullmatch(r"\d+ ?(?:h|d|wk?|mo?|yr?|min)", text)) for text in texts) > 1:
+        return "time"
     benchmarks = sum(bool(BENCHMARKS.match(text)) for text in texts)
     return BENCHMARK if benchmarks * 2 > len(texts) else COLUMN
 

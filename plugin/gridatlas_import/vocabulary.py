@@ -46,7 +46,7 @@ PROPORTIONS = words_of("""
     genauigkeit""")
 """Words of metrics that count successes among trials."""
 SHARES = PROPORTIONS | words_of("""
-    f1 precision recall auc auroc roc aucpr auprc map ndcg mrr iou miou dice rate share fraction
+    f1 precision recall auc auroc roc aucpr auprc map ndcg dcg mrr iou miou dice rate share fraction
     fract percent pct percentage coverage top hits hit retrieved found detected recovered answered
     sensitivity specificity jaccard purity""")
 """Words of metrics from 0 to 1, or to 100 %."""
@@ -75,6 +75,8 @@ METRICS = (
         spearman pearson kendall correlation corr mcc matthews kappa main psnr ssim lpips silhouette
         ap ari nmi bertscore wins hypervolume utility fitness yield""")
 )
+CUTS = words_of("top hit hits p r f recall precision pass map ap ar ndcg mrr iou bleu rouge")
+"""Words before the number up to which a metric looks: `Top-5`, `R@1`, `AP75`, `NDCG@10`."""
 FACTORS = words_of("""
     learning lr eta batch bs batchsize size window layer layers depth width dim dims hidden heads
     head temperature temp k alpha beta gamma lambda dropout decay wd budget length len seqlen
@@ -93,6 +95,8 @@ MEASURED = words_of("size weight length len width height depth temp temperature 
 ENTITIES = words_of("""
     model models method methods system algorithm approach framework name variant modell""")
 """Words of columns that name what each row of a leaderboard is about."""
+SUBJECTS_OF_ROWS = ENTITIES | words_of("task tasks dataset datasets benchmark benchmarks")
+"""Words of columns that rows are known by, beside which headings are names, too."""
 COMPARED = ENTITIES | words_of("library package crate engine tool compiler implementation solver")
 """Words of columns whose levels are compared, whatever stands beside them."""
 REPEATS = words_of("""
@@ -275,7 +279,7 @@ RATE_UNIT = re.compile(rf"(?<![\w/])(?:{_RATE})$")
 """A speed's unit, at the end of a name."""
 UNIT = re.compile(
     rf"{_RATE}|(?:ms|s|us|µs|ns)/(?:it|iter|op|im|img|token|tok)|(?i:[kMGTP]?FLOP(?:S|/s))|"
-    r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
+    r"ns|[uµμ]s|ms|mins?|minutes|hr|hours|h|days?|secs?|seconds?|s|[KMGTkmg]i?[Bb]|fps|FPS|qps|QPS|IOPS|dB|[GMk]?Hz|[Xx×]|pp|bpw"
 )
 
 VISION = (

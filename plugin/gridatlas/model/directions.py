@@ -26,7 +26,7 @@ LOWER = words_of(
 HIGHER = words_of(
     """
     acc accuracy genauigkeit pass passed em exact match success successes solved win wins
-    correct f1 precision recall auc auroc roc aucpr auprc map ndcg mrr iou miou dice coverage
+    correct f1 precision recall auc auroc roc aucpr auprc map ndcg dcg mrr iou miou dice coverage
     hits hit sensitivity specificity jaccard purity bleu sacrebleu rouge rougel chrf meteor
     comet elo likelihood logprob r2 mcc psnr ssim silhouette ari nmi bertscore reward return
     score scores top throughput speedup qps rps flops gflops tflops gops bandwidth fps ips iops

@@ -230,6 +230,39 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
             for at, (model, mode, size) in enumerate(
                 [("a", "q", 7), ("a", "q", 13), ("b", "r", 7), ("c", "r", 3), ("a", "r", 7)], 1)),
          {"roles": {"Model + Mode + Size": "block", "columns": "choice"}}),
+        ("footprints.md", "| Model | len 1k | len 4k |\n|-|-|-|\n| a | 6.22G | 7.4G |\n"
+         "| b | 900.5M | 1.25G |\n", {"y": "Model", "unit": "G", "cells": 4}),
+        ("cuts.md", "| Model | Size | Pets Top1 Acc | Pets Top5 Acc |\n|-|-|-|-|\n" + "".join(
+            f"| {model} | {size} | 8{at}.{size[0]} | 9{at}.{size[0]} |\n"
+            for at, model in enumerate("abc", 1) for size in ("24px", "32px")),
+         {"x": "Model", "y": "Size", "metric": "Pets Top1 Acc", "better": "higher"}),
+        ("lines.md", "| Method | A set | A set | B set | B set |\n|-|-|-|-|-|\n"
+         "| | Acc | Time | Acc | Time |\n| one | 61.5 | 12.1 | 71.5 | 14.0 |\n"
+         "| two | 63.5 | 13.1 | 74.5 | 15.0 |\n| three | 66.5 | 17.1 | 77.5 | 19.0 |\n",
+         {"columns": ["A set / Acc", "B set / Acc"], "better": "higher", "cells": 6}),
+        ("visits.csv", ",arm,sex,mood.pre,mood.2m,mood.4m\n" + "".join(
+            f"{at},{'ab'[at % 2]},{'fm'[at // 2 % 2]},{20 + at % 7},{15 + at % 5},{11 + at % 6}\n"
+            for at in range(1, 33)),
+         {"columns": [f"mood.{when}" for when in ("pre", "2m", "4m")], "name": "Mood",
+          "repeats": ["column_1"]}),
+        ("sized.md", "| | | 0-shot | 5-shot |\n|-|-|-|-|\n| a | 7B | 14.6 | 23.0 |\n"
+         "| b | 13B | 16.1 | 24.5 |\n| c | 65B | 18.6 | 31.5 |\n| c | 30B | 17.6 | 30.5 |\n",
+         {"y": "row", "cells": 8}),
+        ("kinds.md", "| Model | Metric | 4K | 8K |\n|-|-|-|-|\n| a | Recall | 95.5 | 93.8 |\n"
+         "| a | Drift | 0.7 | 0.6 |\n| b | Recall | 93.6 | 91.2 |\n| b | Drift | 0.8 | 0.5 |\n",
+         {"only": {"Metric": "Recall"}, "better": "higher", "cells": 4}),
+        ("above.md", "### Compliance (%)\n\n| Run | arc | boolq | piqa |\n|-|-|-|-|\n"
+         "| a | 91.6 | 74.2 | 63.5 |\n| b | 93.5 | 75.2 | 57.3 |\n",
+         {"name": "Compliance", "unit": "%"}),
+        ("days.md", "| Model | Code | Time |\n|-|-|-|\n| a | own | 20.0 min |\n"
+         "| a | lib | 1.5 days |\n| b | own | 2.5 days |\n| b | lib | 4.7 days |\n",
+         {"metric": "Time", "unit": "d", "better": "lower"}),
+        ("overlaps.md", "| configuration | reach | deep | NDCG low-overlap | NDCG high-overlap |\n"
+         "|-|-|-|-|-|\n| a | 100% | 3 | 0.08 | 0.23 |\n| b | 99% | 4 | 0.07 | 0.18 |\n"
+         "| c | 98% | 5 | 0.13 | 0.24 |\n", {"y": "configuration", "better": "higher", "cells": 6}),
+        ("speed.csv", ",Expt,Run,Speed\n" + "".join(
+            f"{at},{at // 12 + 1},{at % 12 + 1},{700 + at * 37 % 91}\n" for at in range(48)),
+         {"x": "Expt", "repeats": ["Run"]}),
         ("silent.csv", "lr,bs,S\n1,1,5.5\n1,2,6.5\n2,1,7.5\n2,2,8.5\n", {"better": None}),
     ],
 )  # fmt: skip
