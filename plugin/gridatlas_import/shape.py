@@ -213,7 +213,7 @@ def _of_texts(
     alike = _alike([columns[name] for name in levels])
     signs = {
         why: 1 if why else 0,
-        "several metrics": are_metrics(levels),
+        "several metrics": are_metrics(levels) or len({*map(_arrow, levels)} - {""}) > 1,
         "a confusion matrix": {*levels} <= {*first.distinct},
         "names of benchmarks": min(4, len(benchmarks)),
         "values of one size": alike,

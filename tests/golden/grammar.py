@@ -54,7 +54,7 @@ def faults(files: Mapping[str, bytes], pages: Mapping[str, BeautifulSoup]) -> li
         for figure in _drawn(page.find_all("figure", id=True)):
             if (span := figure.select_one("figcaption > span")) is not None:
                 name = (path.split("/")[-2] and _study(path), figure["id"])
-                means[name].add(span.get_text().partition(" · ")[0])
+                means[name].add(span.get_text().partition(" ·")[0])
     for (study, palette), of in values.items():
         for text, steps in of.items():
             if max(steps) - min(steps) > 1:  # printed alike, and a rounding apart

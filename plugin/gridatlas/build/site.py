@@ -299,6 +299,10 @@ def _plans(
     ]
 
 
+# Texts of a script, and what needs no spaces around it.
+_SPACES = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`]*`)|[ \n]*([=<>?:&|*]+|[,;{(])[ \n]*""")
+
+
 def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     """The files that every results site brings along, by their paths.
 
@@ -311,15 +315,14 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     }
     vega = bundle(cache)
     files[f"{ASSETS}/{vega.name}"] = vega.script
-    explore = (folder / "explore.js").read_text("utf-8")
-    rules = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
     script = (folder / "gridatlas.js").read_text("utf-8")
     # Why a line is there, and how it is laid out, its readers needn't load.
-    rules = re.sub(r"(?s)/\*.*?\*/", "", rules)
-    rules = re.sub(r"\s*([{};])\s*|(,)\s+", r"\1\2", rules).strip()
+    css = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
+    rules = re.sub(r"\s*([{};])\s*|(,)\s+", r"\1\2", re.sub(r"(?s)/\*.*?\*/", "", css)).strip()
     # Lengths are in Material's rem, 20 px; those of other themes are 10 to 16.
     lengths = re.sub(r"(?<![\w.-])(-?[\d.]+)rem\b", r"calc(\1*var(--ga-rem,20px))", rules)
     files[STYLESHEET] = f":root:has(.md-container){{--ga-rem:1rem}}{lengths}"
-    files[SCRIPT] = re.sub(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^\s+| // .*$", "", script)
-    files[EXPLORE] = explore.replace('"vega.js"', f'"{vega.name}"')
+    script = re.sub(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^\s+| // .*$", "", script)
+    files[SCRIPT] = _SPACES.sub(lambda found: found[1] or found[2], script)
+    files[EXPLORE] = re.sub("vega.js", vega.name, (folder / "explore.js").read_text("utf-8"))
     return files

@@ -102,7 +102,7 @@
     map.stop = cell;
     cell.setAttribute("tabindex", "0");
   };
-  const cellAt = (target) => (target instanceof Element ? target.closest(CELL) : null);
+  const cellAt = (target) => target.closest?.(CELL) ?? null;
   const mapOf = (cell) => heatmap(cell.ownerSVGElement);
   const place = (cell) => {
     const map = mapOf(cell);
@@ -633,7 +633,7 @@
   };
   /** Ring the cells of a row of a dot plot that is pointed at. */
   const row = (event) => {
-    const at = event.target instanceof Element && event.target.closest(".ga-row[data-cell]");
+    const at = event.target.closest?.(".ga-row[data-cell]");
     if (!at && !document.querySelector(".ga-row.ga-on:not(a:focus)")) return;
     if (shown) return;
     point(at && at.dataset.cell);
@@ -661,7 +661,7 @@
     keyed = false;
     before = pinned;
     // Who reaches for a button of the card wants it to stay.
-    if (shown && !shown.open && event.target instanceof Element && event.target.closest("[data-ga]")) {
+    if (shown && !shown.open && event.target.closest?.("[data-ga]")) {
       pinned = shown.cell;
       shown.open = true;
       card.removeAttribute("aria-hidden");
@@ -672,7 +672,7 @@
     (event) => {
       const action = card.contains(event.target) && event.target.closest("[data-ga]");
       const cell = cellAt(event.target);
-      const version = event.target instanceof Element && event.target.closest(".ga-readings button");
+      const version = event.target.closest?.(".ga-readings button");
       if (version) choose(version.closest(".ga-multiples"), version.dataset.version);
       if (action) act(event, action.dataset.ga);
       else if (cell && event.shiftKey) {
@@ -751,7 +751,7 @@
   document.addEventListener(
     "click",
     (event) => {
-      const link = event.target instanceof Element && event.target.closest("a[href*='#'], a.ga-row");
+      const link = event.target.closest?.("a[href*='#'], a.ga-row");
       if (!link || card.contains(link)) return;
       const to = new URL(link.getAttribute("href") ?? link.getAttribute("xlink:href"), document.baseURI);
       if (to.origin !== location.origin) return;
