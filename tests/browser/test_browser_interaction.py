@@ -1,6 +1,7 @@
 """What addresses tell and restore, and what a reader does with tables: sort, filter, switch."""
 
 import base64
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -153,7 +154,9 @@ def test_a_permalink_leads_to_its_cell_and_marks_it(
 
 
 def in_sight(page: Page, cell: str) -> dict[str, Any]:
-    """Where a cell is, which is in sight."""
+    """Where a cell is, which is in sight; going back, browsers scroll a moment later."""
+    with suppress(AssertionError):
+        until(page, f"(id) => {{ const at = ({TARGET})(id); return at.below >= 0; }}", cell, 2)
     at: dict[str, Any] = page.evaluate(TARGET, cell)
     assert at["above"] >= 0, "behind the header"
     assert at["below"] >= 0, "below the window"

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from bs4 import BeautifulSoup, Tag
-from site_builds import Build, article, figure_name
+from site_builds import Build, article, drawn_cells, figure_name
 
 OF_HOSTS = {"headerlink", "md-content__button", "md-source-file", "md-feedback"}
 """Classes of what hosts and their themes add to the text of a page, beside scripts and forms."""
@@ -49,10 +49,7 @@ def compared(build: Build, page: str, elsewhere: Collection[str] = ()) -> Compar
     found = shown.find_all("figure", class_="ga-figure")
     return Compared(
         _text(shown),
-        tuple(
-            (figure_name(figure), len(figure.find_all(role="img")), str(figure.svg))
-            for figure in found
-        ),
+        tuple((figure_name(figure), len(drawn_cells(figure)), str(figure.svg)) for figure in found),
         tuple(_table(table) for table in shown.find_all("table")),
         tuple(sorted({way for way in _links(shown, page) if not way.startswith(tuple(elsewhere))})),
         tuple(sorted(name for name in _ids(shown) if not name.startswith("__"))),

@@ -401,7 +401,7 @@ def _value_of(cell: Tag) -> str:
 
 def drawn_cells(figure: Tag) -> list[Tag]:
     """The cells in a figure's drawing, coloured and hatched, in its own order."""
-    return figure.select('svg [role="img"]')
+    return figure.select('svg :is([role="img"], [role="graphics-symbol"])')
 
 
 def navigation(page: BeautifulSoup) -> list[Any]:

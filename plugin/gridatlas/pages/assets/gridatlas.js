@@ -547,7 +547,7 @@
     ].filter(Boolean);
     const id = idOf(of);
     return [
-      `${nameOf(of, true)}: ${valueOf(of)}${parts.length ? ` (${parts.join(", ")})` : ""}`,
+      `${nameOf(of, true)}: ${valueOf(of)}` + (parts.length ? ` (${parts.join(", ")})` : ""),
       say("from") || "",
       id && document.getElementById(id) ? permalink(id) : "",
     ].filter(Boolean).join(". ");
