@@ -236,9 +236,8 @@ def _is_guessed(proposal: Proposal, asked: ImportOptions) -> bool:
     A plan says it as well: cells with equally many rows, and one column that can be the result.
     """
     named = [name for name in proposal.factors if proposal.kinds[name].strong]
-    if proposal.repeats != (ROWS,) or asked.repeats or len(named) > 1:
-        return False
-    if asked.metric or (named and proposal.kinds[proposal.metric].kind in _TELLING):
+    told = named and proposal.kinds[proposal.metric].kind in _TELLING
+    if proposal.repeats != (ROWS,) or asked.repeats or asked.metric or told or len(named) > 1:
         return False
     numbers = [
         name

@@ -25,13 +25,7 @@ def choose_metric(
 ) -> tuple[str, str] | None:
     """The metric and why: what is named like one, then what is as full as any, then the first."""
     able = [name for name in columns if name not in used]
-    results = [
-        name
-        for name in able
-        if kinds[name].kind in RESULTS
-        and columns[name].is_metric_like
-        and not (kinds[name].kind == "cost" and _is_set(columns[name]))
-    ]
+    results = [name for name in able if _is_result(columns[name], kinds[name].kind)]
     results += [name for name in able if kinds[name].kind == "outcome"]
     if not results:
         return None if unclear_outcome(columns) else _by_counting(columns, kinds, able)
@@ -77,9 +71,10 @@ def choose_metric(
     return best, kinds[best].why + (f" (also: {', '.join(alike[:4])})" if alike else "")
 
 
-def _is_set(column: Column) -> bool:
-    """Whether times, sizes or costs are those that were given, as of 24 or of 80 GB."""
-    return column.level_count * (3 if column.look_set else 10) <= column.filled
+def _is_result(column: Column, kind: str) -> bool:
+    """Whether numbers may be results: not sizes or costs that were given, as 24 and 80 GB."""
+    times = (3 if column.look_set else 10) if kind == "cost" else column.filled + 1
+    return kind in RESULTS and column.is_metric_like and column.level_count * times > column.filled
 
 
 def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], name: str) -> bool:

@@ -267,10 +267,8 @@ def _without_digits(part: str) -> str:
 
 def _is_spread(parts: list[str]) -> bool:
     # In the middle, as in `score_low_noise`, low and high are about something else.
-    if (
-        terms.SPREADS & set(parts) - ({*parts[1:-1]} & {"low", "high"})
-        or "_".join(parts) in terms.SPREADS
-    ):
+    named = {*parts} - ({*parts[1:-1]} & {"low", "high"})
+    if terms.SPREADS & named or "_".join(parts) in terms.SPREADS:
         return not (terms.FACTORS & set(parts) - terms.METRICS)
     ends = {"min", "max"} & {parts[0], parts[-1]}
     rest = set(parts) - terms.MODIFIERS - ends

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, pairwise
 
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
@@ -59,6 +59,7 @@ POINTS = {
     "nothing says that they are of one kind": -2.5,
     "few numbers, each in many rows": -4.0,
     "rows known by dates": -1.0,
+    "rows known by a number": 2.0,
 }
 """What speaks for headings' being levels, and against it."""
 
@@ -189,6 +190,15 @@ def _guessed(
     named = [unit_in_name(name)[0].rpartition(".")[2] for name in group]
     if len(group) >= 2 and sum(map(bool, map(terms.STATISTICS.fullmatch, named))) * 2 < len(group):
         yield from _of_texts(why, group, metric, able, columns, kinds, origins, table.titles)
+    first, *rest = [name for name in able if kinds[name].kind not in (*_NO_ROWS, "index")] or able
+    rows, numbers = able[first], [able[name] for name in rest]
+    own = rows.is_metric_like and rows.level_count == len(rows.texts) >= 3
+    steps = {high - low for low, high in pairwise(rows.values)}
+    fit = (len(steps) == 1 and rows.values[0] in steps) or all(of.is_fractional for of in numbers)
+    if own and fit and len(rest) >= 3 and {*rest} <= {*core} and _alike(numbers):
+        # It can as well be a number and several metrics without known names.
+        why = "rows known by a number"
+        yield WideForm(tuple(rest), (first, *origins), terms={why: POINTS[why]})
 
 
 def _of_texts(

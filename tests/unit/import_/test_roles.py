@@ -541,6 +541,8 @@ def test_programs_are_compared_on_what_stands_above_their_tables(tmp_path: Path)
 
 QUANTITIES = {
     "Date": "Date,Closing,Noon,Opening\n2004-01-05,17.4,18.4,17.1\n2004-01-06,16.7,17.6,16.1\n",
+    "K": "K,triton,cublas,hip\n128,686,645,900\n256,1188,1103,1500\n384,1566,1521,1500\n",
+    "kept": "kept,resnet,vit,mixer\n1,70.1,79.9,60.2\n0.7,69.0,78.1,59.1\n0.5,61.5,70.2,50.7\n",
 }
 
 
