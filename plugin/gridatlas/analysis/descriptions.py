@@ -299,7 +299,7 @@ def _why_not(page: Design) -> str:
     if page.unit == "repeats" and page.n is not None:
         return words.too_few(int(np.nanmax(page.n)), "measurements of each")
     if page.unit not in ("replicate", "block", "item"):
-        return words.ONE_EACH
+        return words.ONE_EACH if np.isfinite(page.y).any() else words.NO_PLACE
     compared = [name for name in page.varied if page.factor(name).role in ("choice", "condition")]
     if not compared:
         return words.NOTHING_VARIED

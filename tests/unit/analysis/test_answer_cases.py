@@ -523,6 +523,15 @@ def test_why_nothing_is_tested(study, why):
     assert answer.headline.startswith(("A ", "B ", "C ", "D "))
 
 
+def test_runs_of_which_each_lacks_a_benchmark_are_no_single_measurements():
+    values = np.random.default_rng(6).normal(50, 1, (3, 3))
+    values[[0, 1, 2], [0, 1, 2]] = np.nan
+    factors = {"lr": LR, "b": name("benchmark", "a b c", "block")}
+    metric = Metric("Score", "", "higher", "linear")
+    answer = front(table(values, factors, metric, cells_are_runs=True))
+    assert answer.evidence[0].startswith("No cell has all that would be compared")
+
+
 def test_names_that_lack_some_of_what_is_averaged_are_told():
     values = np.random.default_rng(6).normal(50, 1, (4, 2))
     values[0, 0] = np.nan
