@@ -73,8 +73,8 @@ def choose_metric(
 
 def _is_result(column: Column, kind: str) -> bool:
     """Whether numbers may be results: not sizes or costs that were given, as 24 and 80 GB."""
-    times = (3 if column.look_set else 10) if kind == "cost" else column.filled + 1
-    return kind in RESULTS and column.is_metric_like and column.level_count * times > column.filled
+    were_set = column.level_count * (3 if column.look_set else 10) <= column.filled
+    return kind in RESULTS and column.is_metric_like and not (kind == "cost" and were_set)
 
 
 def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn], name: str) -> bool:

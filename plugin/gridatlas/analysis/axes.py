@@ -9,7 +9,7 @@ import numpy as np
 
 from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.design import Design, mean
-from gridatlas.analysis.questions import Naming, Question, name_level
+from gridatlas.analysis.questions import Naming, Question, name_level, present_levels
 from gridatlas.analysis.said import (
     AssertionKind,
     Said,
@@ -49,6 +49,9 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     ]
     reach = words.reach(page, p, capped=capped)
     evidence = [f"{'; '.join(texts)} ({words.p_text(p)}), {reach}."]
+    here = present_levels(page, question.factor)
+    out = [words.labelled(factor, of) for of in here if of not in finite]
+    evidence += [words.too_many_gaps(out)] if out else []
     if naming.rule in ("trend", "tends") and page.unit in ("replicate", "block"):
         by_unit = slopes(page, question.factor) * np.sign(tests.estimate[at])
         way = "Up" if tests.estimate[at] > 0 else "Down"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gridatlas.analysis.design import Design, mean, own_units, unshared
+from gridatlas.analysis.design import Design, are_apart, mean, own_units, unshared
 from gridatlas.analysis.table import Bools, Codes, Floats
 from gridatlas.statistics.differences import fisher
 from gridatlas.statistics.distributions import beta_cdf, f_tail, t_cdf, t_quantile
@@ -290,11 +290,10 @@ def own_replicates(design: Design) -> list[int]:
     """How many replicates each name has, if they aren't shared."""
     for name in design.varied:
         chosen = design.factor(name).role == "choice" and not _numbered(design, name)
-        if design.unit == "replicate" and chosen:
-            d = arrange(design, name)
-            has: Bools = np.asarray(np.isfinite(d).any(axis=1))
-            if unshared(has.T)[np.triu_indices(d.shape[2], 1)].all():
-                return [*map(int, has.sum(axis=0))]
+        axes = design.names.index(name), design.y.ndim - 1
+        if design.unit == "replicate" and chosen and are_apart(design.y, *axes):
+            has: Bools = np.asarray(np.isfinite(arrange(design, name)).any(axis=1))
+            return [count for count in has.sum(axis=0).tolist() if count]
     return []
 
 

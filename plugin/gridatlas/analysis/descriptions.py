@@ -8,7 +8,7 @@ import numpy as np
 
 from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.axes import slopes
-from gridatlas.analysis.design import Design, mean
+from gridatlas.analysis.design import Design, count_levels, mean
 from gridatlas.analysis.names import compared
 from gridatlas.analysis.questions import Question, present_levels
 from gridatlas.analysis.said import (
@@ -21,6 +21,7 @@ from gridatlas.analysis.said import (
     size,
     would_show,
 )
+from gridatlas.analysis.table import Floats
 
 
 def prefix_of(page: Design) -> str:
@@ -198,13 +199,18 @@ def _range(page: Design) -> str:
 
 def value_range(page: Design) -> tuple[float | None, float | None]:
     """The lowest and the highest value of the page's cells, over all blocks as given."""
-    study = page.study
-    y = study.y[tuple(page.fixed.get(name, slice(None)) for name in study.factors)]
+    y = _given(page)
     y = y[np.isfinite(y)]
     if not len(y):
         return None, None
     low, high = float(y.min()), float(y.max())
-    return (float(np.exp(low)), float(np.exp(high))) if study.log else (low, high)
+    return (float(np.exp(low)), float(np.exp(high))) if page.study.log else (low, high)
+
+
+def _given(page: Design) -> Floats:
+    """The values of the page's cells before anything is averaged."""
+    at = tuple(page.fixed.get(name, slice(None)) for name in page.study.factors)
+    return page.study.y[at]
 
 
 def _ranked(page: Design, name: str) -> str:
@@ -222,13 +228,10 @@ def _ranked(page: Design, name: str) -> str:
 
 def _unranked(page: Design, name: str) -> str:
     """How many names have no rank, as they lack some of what is averaged."""
-    study = page.study
-    at = list(study.factors).index(name)
-    y = study.y[tuple(slice(page.fixed[of], page.fixed[of] + 1) if of in page.fixed else slice(None)
-                      for of in study.factors)]  # fmt: skip
-    some = np.isfinite(np.moveaxis(y, at, 0)).reshape(y.shape[at], -1).any(axis=1).sum()
-    lack = int(some) - len(present_levels(page, name))
-    return words.unranked(lack, int(some), page.factor(name).label) if lack else ""
+    names = [of for of in page.study.factors if of not in page.fixed]
+    some = count_levels(_given(page), names, name)
+    lack = some - len(present_levels(page, name))
+    return words.unranked(lack, some, page.factor(name).label) if lack else ""
 
 
 def _place(page: Design) -> str:

@@ -450,7 +450,7 @@ def design(study: Study, fixed: Mapping[str, int] | None = None) -> Design:
     at = tuple(fixed.get(name, slice(None)) for name in study.factors)
     y, k, within, n = changed(study, lambda of: of[at]).values()
     varied = {
-        role: name if name in names and _levels(y, names, name) > 1 else None
+        role: name if name in names and count_levels(y, names, name) > 1 else None
         for role in ("replicate", "item", "block")
         for name in [study.only(role)]
     }
@@ -513,7 +513,7 @@ def own_units(page: Design, *names: str) -> Design:
     """
     last = page.y.ndim - 1
     axes = range(last if page.unit == "replicate" else 0)
-    apart = [at for at in axes if _are_apart(page.y, at, last)]
+    apart = [at for at in axes if are_apart(page.y, at, last)]
     if not apart or not {*names} <= {page.names[at] for at in apart}:
         return page
     own = tuple(page.names[at] for at in apart)
@@ -554,10 +554,10 @@ def _have_own(names: Sequence[str], y: Floats, varied: Mapping[str, str | None])
     """Whether each block has replicates of its own."""
     if not (varied["block"] and varied["replicate"]):
         return False
-    return _are_apart(y, names.index(varied["block"]), names.index(varied["replicate"]))
+    return are_apart(y, names.index(varied["block"]), names.index(varied["replicate"]))
 
 
-def _are_apart(y: Floats, axis: int, units: int) -> bool:
+def are_apart(y: Floats, axis: int, units: int) -> bool:
     """Whether no two levels share half of their replicates."""
     has: Bools = np.asarray(np.isfinite(y).any(axis=tuple({*range(y.ndim)} - {axis, units})))
     has = has if axis < units else has.T
@@ -575,9 +575,9 @@ def _unit(
         axis = names.index(block)
         here = np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis))
         left = len(np.unique(study.groups[here]))
-    items = bool(item) and _levels(y, names, item or "") >= 5
+    items = bool(item) and count_levels(y, names, item or "") >= 5
     counts = study.k is not None and not runs
-    if replicate and (left < 6 or _levels(y, names, replicate) >= 6):
+    if replicate and (left < 6 or count_levels(y, names, replicate) >= 6):
         return "replicate", replicate
     if item and items and left < 6:
         return "item", item
@@ -587,7 +587,7 @@ def _unit(
     return ("counts" if counts else "repeats" if repeats else "rows"), ""
 
 
-def _levels(y: Floats, names: Sequence[str], name: str) -> int:
+def count_levels(y: Floats, names: Sequence[str], name: str) -> int:
     """How many levels of a factor have a value."""
     axis = names.index(name)
     return int(np.isfinite(y).any(axis=tuple(a for a in range(y.ndim) if a != axis)).sum())

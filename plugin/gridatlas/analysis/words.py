@@ -383,13 +383,17 @@ def span(few: int | str, many: int | str) -> str:
 
 
 def too_few(count: int | str, units: str) -> str:
-    verb = "is" if count == 1 else "are"
-    return f"{count} {units} {verb} too few: no difference is tested."
+    return f"{count} {units} are too few: no difference is tested."
 
 
 def unranked(count: int, of: int, label: str) -> str:
     verb = "lacks" if count == 1 else "lack"
     return f"{count} of {of} {plural(label)} {verb} some of what is averaged: no rank here."
+
+
+def too_many_gaps(levels: Sequence[str]) -> str:
+    verb = "has" if len(levels) == 1 else "have"
+    return f"{capital(listed(levels))} {verb} too many gaps to take part."
 
 
 def too_few_have_all(count: int, of: int, units: str) -> str:

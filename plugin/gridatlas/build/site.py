@@ -299,8 +299,17 @@ def _plans(
     ]
 
 
-# Texts of a script, and what needs no spaces around it.
-_SPACES = re.compile(r"""("[^"\n]*"|'[^'\n]*'|`[^`]*`)|[ \n]*([=<>?:&|*]+|[,;{(])[ \n]*""")
+_COMMENTS = re.compile(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^\s+| // .*$")
+_TEXTS = r"""("[^"\n]*"|'[^'\n]*'|`(?:\$\{(?:[^{}`]|`[^`]*`)*\}|[^`])*`)"""
+_SPACES = re.compile(_TEXTS + r"|[ \n]*([=<>?:&|*]+|[,;{(])[ \n]*")
+
+
+def compact(script: str) -> str:
+    """A script without comments, and without spaces where nothing needs them.
+
+    Texts stay as they are, and so do templates, also of one within another.
+    """
+    return _SPACES.sub(lambda found: found[1] or found[2], _COMMENTS.sub("", script))
 
 
 def assets(cache: Path | None = None) -> dict[str, str | bytes]:
@@ -315,14 +324,12 @@ def assets(cache: Path | None = None) -> dict[str, str | bytes]:
     }
     vega = bundle(cache)
     files[f"{ASSETS}/{vega.name}"] = vega.script
-    script = (folder / "gridatlas.js").read_text("utf-8")
     # Why a line is there, and how it is laid out, its readers needn't load.
     css = (folder / "gridatlas.css").read_text("utf-8") + palette.stylesheet()
     rules = re.sub(r"\s*([{};])\s*|(,)\s+", r"\1\2", re.sub(r"(?s)/\*.*?\*/", "", css)).strip()
     # Lengths are in Material's rem, 20 px; those of other themes are 10 to 16.
     lengths = re.sub(r"(?<![\w.-])(-?[\d.]+)rem\b", r"calc(\1*var(--ga-rem,20px))", rules)
     files[STYLESHEET] = f":root:has(.md-container){{--ga-rem:1rem}}{lengths}"
-    script = re.sub(r"(?m)^\s*(//.*|/\*[\s\S]*?\*/)\s*?\n|^\s+| // .*$", "", script)
-    files[SCRIPT] = _SPACES.sub(lambda found: found[1] or found[2], script)
+    files[SCRIPT] = compact((folder / "gridatlas.js").read_text("utf-8"))
     files[EXPLORE] = re.sub("vega.js", vega.name, (folder / "explore.js").read_text("utf-8"))
     return files

@@ -494,6 +494,8 @@ def test_of_numbers_the_level_with_the_most_gaps_takes_no_part():
     page = design(prepare(with_gaps("shared")))
     assert contrasts.retained(page, "lr").tolist() == [0, 2, 3]
     assert np.isnan(contrasts.level_means(page, "lr")[0]).tolist() == [False, True, False, False]
+    evidence = front(with_gaps("shared")).evidence
+    assert "Learning rate 1 has too many gaps to take part." in evidence
 
 
 def of_each(levels: int, times: int, role: str, *, own: bool, gaps: int = 0) -> Table:
