@@ -264,7 +264,7 @@ def _able(facts: Facts, name: str) -> bool:
     if not (set_cost or name in facts.origins or kind.kind in ("factor", "plain", "weak", "count")):
         # Runs that outnumber what else varies are its repeats.
         few = column.level_count**2 <= facts.rows or column.ends[1] != column.level_count
-        return kind.kind == "repeat" and few and bool({"run", "block"} & {*words(name)})
+        return kind.kind == "repeat" and few and bool({"run", "block"} & {*words(name)[-1:]})
     few = kind.kind == "plain" and (column.look_set or not column.as_numbers)
     most = (_UNIQUE if few and name not in facts.origins else 0.5) * facts.rows
     return column.level_count <= most or (facts.rows <= _FEW and name not in facts.origins)

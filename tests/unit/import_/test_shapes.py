@@ -260,6 +260,9 @@ def proposed(folder: Path, name: str, text: str, *options: str) -> dict[str, Any
         ("overlaps.md", "| configuration | reach | deep | NDCG low-overlap | NDCG high-overlap |\n"
          "|-|-|-|-|-|\n| a | 100% | 3 | 0.08 | 0.23 |\n| b | 99% | 4 | 0.07 | 0.18 |\n"
          "| c | 98% | 5 | 0.13 | 0.24 |\n", {"y": "configuration", "better": "higher", "cells": 6}),
+        ("runs.csv", "lr,run_seed,val_loss\n" + "".join(
+            f"0.0{x + 1},{s},{3 - 0.1 * x + 0.07 * s:.2f}\n" for x in range(4) for s in range(6)),
+         {"x": "lr", "repeats": ["run_seed"]}),
         ("speed.csv", ",Expt,Run,Speed\n" + "".join(
             f"{at},{at // 12 + 1},{at % 12 + 1},{700 + at * 37 % 91}\n" for at in range(48)),
          {"x": "Expt", "repeats": ["Run"]}),
