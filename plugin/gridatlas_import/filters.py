@@ -156,9 +156,9 @@ def _naming(table: RawTable, asked: ImportOptions, mark: numerals.DecimalMark) -
 
 def _names_metrics(column: Column) -> bool:
     """Whether nearly all texts of a column are names of metrics, or many of them."""
-    most = min(40, len(column.texts) - 1)  # of a row for each, one row would be kept
     whole = column.filled == len(column.texts) and column.outcome_of is None
-    if not (whole and 2 <= column.level_count <= most):
+    # Of a row for each, one row would be kept.
+    if not (whole and 2 <= column.level_count <= min(40, len(column.texts) - 1)):
         return False
     named = [
         level

@@ -168,8 +168,12 @@ def _roles(imported: Imported) -> list[str]:
 
 
 def _runs(imported: Imported, proposal: Proposal) -> list[str]:
-    """Whether each cell is a training of its own: where a factor is a setting of the training."""
-    if not any(is_named(factor.id, TRAINING) for factor in imported.factors):
+    """Whether each cell is a training of its own: where a factor is a setting of the training.
+
+    A batch whose speed or time was measured is none.
+    """
+    speed = proposal.kinds[proposal.metric].kind in ("performance", "cost")
+    if speed or not any(is_named(factor.id, TRAINING) for factor in imported.factors):
         return []
     return [
         "# Each cell is a training of its own. Remove this line where one model has all settings.",

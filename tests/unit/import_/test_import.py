@@ -1586,6 +1586,8 @@ def test_a_workbook_without_the_library(here, monkeypatch):
         ("weight_decay,dropout,seed,acc,n", True),
         ("beams,shots,seed,acc", False),
         ("step,epoch,seed,acc", False),
+        ("batch_size,precision,seed,tokens_per_s", False),
+        ("lr,batch,seed,latency_ms", False),
     ],
 )
 def test_cells_of_a_training_setting_are_runs_of_their_own(here, head, written):
