@@ -21,7 +21,15 @@ from gridatlas.analysis.descriptions import (
 )
 from gridatlas.analysis.design import Design, Study, changed, design
 from gridatlas.analysis.names import compared, ranks, say_blocks, say_names, say_tuned
-from gridatlas.analysis.questions import Naming, Question, ask, explained, level_pages, over_page
+from gridatlas.analysis.questions import (
+    Naming,
+    Question,
+    ask,
+    conditions_beside,
+    explained,
+    level_pages,
+    over_page,
+)
 from gridatlas.analysis.said import (
     Answer,
     Assertion,
@@ -65,6 +73,7 @@ def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> An
     tested = any(question.kind not in beside or question.shown for question in asked)
     if not tested or value_range(page)[0] == value_range(page)[1]:
         return described_only(page, prefix)
+    asked = [*asked, *conditions_beside(page, asked)]
     stated = _in_order(page, asked)
     if not any(each.heads for each in stated):
         return not_shown(page, asked, prefix)

@@ -118,7 +118,9 @@ def _gap(question: Question, first: int, second: int) -> str:
 
 
 def slopes(page: Design, name: str) -> Floats:
-    """The trend of each unit over the levels that it has; without units of each row."""
+    """The trend of each unit; without units of each row. None where effects are added up."""
+    if contrasts.additive(page, name) is not None:
+        return np.zeros(0)
     by_unit = mean(contrasts.arrange(page, name)[:, :, contrasts.retained(page, name)], 1)
     by_unit = by_unit[np.isfinite(by_unit).all(axis=1)]
     steps = np.arange(by_unit.shape[1]) - (by_unit.shape[1] - 1) / 2

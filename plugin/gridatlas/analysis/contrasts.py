@@ -9,6 +9,7 @@ or each cell has an error of its own, of its counts or of the rows that share it
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -303,7 +304,7 @@ def _own_replicates(design: Design, name: str, a: int, b: int) -> Tests:
     m is the smaller number of replicates: in each row of other factors that have their own, too.
     """
     two = np.take(design.y, [a, b], design.names.index(name))
-    inside = own_units(replace(design, y=two), name)
+    inside = replace(own_units(replace(design, y=two), name), own_only=True)
     if not inside.by_cell:
         return nothing()
     columns = arrange_cells(inside, name)
@@ -378,7 +379,9 @@ def cell_pairs(
         with np.errstate(all="ignore"):
             found = cell_errors(design, k[:, both], n[:, both], 1)
             errors = [np.where(finite[:, None], of, 0.0).sum(axis=(0, 1)) for of in found]
-            error, df = np.sqrt(errors[0]) / rows, freedom(design, *errors)
+            per = np.where(finite[:, None], 1 / n[:, both], 0.0).sum(axis=(0, 1)) / rows**2
+            variance, df = pooled(design, errors[0] / rows**2, freedom(design, *errors), per)
+            error = np.sqrt(variance)
             estimate = np.where(finite, d[:, a] - d[:, b], 0.0).sum(axis=0) / rows
         p = pvalues(estimate, error, np.where(rows > 0, df, 0.0))
         sums = [np.where(finite, x[:, of], 0.0).sum(axis=0) for of in (a, b) for x in (k, n)]
@@ -420,6 +423,25 @@ def freedom(design: Design, spread: Floats, squares: Floats, borrowed: Floats) -
     return found
 
 
+def pooled(design: Design, own: Floats, df: Floats, per: Floats) -> tuple[Floats, Floats]:
+    """Variances of contrasts of few repeats with their degrees of freedom: those of all places.
+
+    What a contrast's own places scatter counts where it is more: twice or three times repeated,
+    they hardly tell it by themselves.
+
+    Args:
+        own: The variance by the contrast's own places, with its degrees of freedom.
+        per: Σw²/n: what a mean square is multiplied by.
+    """
+    if design.unit != "repeats" or design.own_only or design.within is None or design.n is None:
+        return own, df
+    spare = np.maximum(np.nan_to_num(design.n) - 1, 0)
+    ms = np.nansum(spare * design.within) / max(float(spare.sum()), 1.0)
+    few = df < ROBUST
+    shared = np.maximum(own, np.maximum(ms, design.floor) * per)
+    return np.where(few, shared, own), np.where(few, spare.sum(), df)
+
+
 def discordant(design: Design, d: Floats, first: Codes, second: Codes) -> Tests:
     """One row of outcomes 0/1 by item: the exact binomial test of those that differ."""
     difference = d[:, first] - d[:, second]
@@ -447,10 +469,13 @@ MOST_ADDED, MOST_EFFECTS = 20_000, 300
 Sums = tuple[Floats, Floats, float, int]
 
 
+@functools.lru_cache(maxsize=16)
 def additive(design: Design, name: str) -> Sums | None:
     """Least squares where rows lack levels: all but one, as in a Latin square; or some of a number.
 
-    Replicates and items have luck of their own with each level, which isn't told apart: none.
+    Replicates and items have luck of their own with each level: what these add up to is as sure as
+    it is without each of them (jackknife; Bell and McCaffrey 2002), with one degree of freedom less
+    than there are.
 
     Returns:
         The mean of each level if effects add up, nan where it has no value; their covariance in
@@ -458,28 +483,66 @@ def additive(design: Design, name: str) -> Sums | None:
         have several levels, or not all differences are told apart.
     """
     y = design.y
-    if name not in design.varied or design.unit not in ("rows", "block"):
+    if name not in design.varied or design.unit in ("counts", "repeats", "none"):
         return None
     at = np.nonzero(np.isfinite(y))
     if len(at[0]) > MOST_ADDED or sum(y.shape) > MOST_EFFECTS:
         return None
     finite = np.isfinite(arrange(design, name))
-    gaps = _numbered(design, name) and not _enough(design, finite[:, :, _usual(finite)])
+    own_luck = design.unit in ("replicate", "item")
+    some_left = own_luck or _enough(design, finite[:, :, _usual(finite)])
+    gaps = _numbered(design, name) and not some_left
     if not gaps and finite.sum(axis=2).max() > 1:
         return None
     axis = design.names.index(name)
     count = y.shape[axis]
     order = [axis, *(of for of in range(y.ndim) if of != axis)]
-    x = np.hstack([np.eye(y.shape[of])[at[of]] for of in order])
-    rank, full = int(np.linalg.matrix_rank(x)), int(x.any(axis=0).sum()) - y.ndim + 1
-    df = len(x) - rank
-    if rank < full or df < 2:
+    columns = [np.eye(y.shape[of])[at[of]] for of in order[:-1]]
+    measured = np.asarray(columns[0].any(axis=0))
+    rows = np.hstack([*columns, y[at][:, None]])
+    units = (rows[at[-1] == unit] for unit in range(y.shape[-1]))
+    each = np.array([(of - of.mean(axis=0)).T @ (of - of.mean(axis=0)) for of in units])
+    whole = _effects(each.sum(axis=0), measured)
+    if whole is None:
         return None
-    inverse: Floats = np.linalg.pinv(x.T @ x).astype(np.float64)
-    beta = inverse @ (x.T @ y[at])
-    measured = x[:, :count].any(axis=0)
-    means = np.where(measured, y[at].mean() + beta[:count] - beta[:count][measured].mean(), np.nan)
-    return means, inverse[:count, :count], float(((y[at] - x @ beta) ** 2).sum()) / df, df
+    beta, inverse, rest, rank = whole
+    df = len(rows) - len(each) - rank
+    if df < 2:
+        return None
+    ms, covariance = rest / df, inverse[:count, :count]
+    means = np.where(measured, y[at].mean() + beta[:count], np.nan)
+    if own_luck:
+        found = [_effects(each.sum(axis=0) - of, measured) for of in each]
+        without = np.array([effects[0][:count] for effects in found if effects])
+        df = len(each) - 1
+        if df < 2 or len(without) < len(each):
+            return None
+        if ms > 0:
+            covariance = np.cov(without.T) * df**2 / len(each) / ms
+    return means, covariance, ms, df
+
+
+def _effects(products: Floats, measured: Bools) -> tuple[Floats, Floats, float, int] | None:
+    """Effects by their products with one another and with the values, which come last.
+
+    Args:
+        measured: Which of the first effects have a value at all: None where not all differences of
+            these are told apart.
+
+    Returns:
+        The effects, the first ones centred; the inverse of the products; the sum of squares that is
+        left; and how many effects are told apart.
+    """
+    normal, gives, count = products[:-1, :-1], products[:-1, -1], len(measured)
+    others = normal[count:, count:]
+    rank, rest = (int(np.linalg.matrix_rank(of, hermitian=True)) for of in (normal, others))
+    if rank - rest < measured.sum() - 1:
+        return None
+    inverse = np.linalg.pinv(normal, hermitian=True).astype(np.float64)
+    beta = inverse @ gives
+    left = max(0.0, float(products[-1, -1] - beta @ gives))
+    beta[:count] = np.where(measured, beta[:count] - beta[:count][measured].mean(), 0.0)
+    return beta, inverse, left, rank
 
 
 def added(design: Design, sums: Sums, weights: Floats, first: Codes, second: Codes) -> Tests:
@@ -542,8 +605,10 @@ def by_cell(
     estimate = d.mean(axis=0) @ weights.T
     spread, squares, borrowed = (of.sum(axis=0) for of in cell_errors(design, k, n, 1))
     variance = spread @ (weights**2).T
-    error = np.sqrt(variance) / len(k)
     df = freedom(design, variance, squares @ (weights**4).T, borrowed @ (weights**2).T)
+    per = (1 / n).sum(axis=0) @ (weights**2).T / len(k) ** 2
+    variance, df = pooled(design, variance / len(k) ** 2, df, per)
+    error = np.sqrt(variance)
     p = pvalues(estimate, error, df)
     successes, trials = k.sum(axis=0), n.sum(axis=0)
     capped = np.full(len(weights), design.capped)

@@ -306,7 +306,8 @@ def _why_not(page: Design) -> str:
     compared = [name for name in page.varied if page.factor(name).role in ("choice", "condition")]
     if not compared:
         return words.NOTHING_VARIED
-    if own := contrasts.own_replicates(page):
+    own = contrasts.own_replicates(page)
+    if own and min(own) < 3:
         return words.too_few(words.span(min(own), max(own)), f"{units} of each")
     if count < 3:
         return words.too_few(count, units)

@@ -303,7 +303,17 @@ def reduced(study: Study, name: str, levels: Sequence[int]) -> Study:
 
 
 def _at_the_end(study: Study) -> Study:
-    """Points along a run are no observations of their own: each run has the value of its last."""
+    """Points along a run are no observations of their own: each run has the value of its last.
+
+    Where nothing else is compared, they are.
+    """
+    given = {"choice", "condition"}
+    if not any(of.role in given and len(of.levels) > 1 for of in study.factors.values()):
+        factors = {
+            name: replace(of, role="condition") if of.role == "progress" else of
+            for name, of in study.factors.items()
+        }
+        return replace(study, factors=factors)
     for name in [name for name, factor in study.factors.items() if factor.role == "progress"]:
         axis = [*study.factors].index(name)
         finite = np.isfinite(study.y)

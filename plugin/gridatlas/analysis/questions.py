@@ -11,11 +11,14 @@ import numpy as np
 from gridatlas.analysis import cells, contrasts
 from gridatlas.analysis.contrasts import Tests
 from gridatlas.analysis.design import Design, Study, design, mean, own_units
+from gridatlas.analysis.roles import KNOWN, is_named
 from gridatlas.analysis.table import Codes, Factor, Floats
 
 Kind = Literal["tuned", "names", "by block", "axis", "interaction", "cell", "condition"]
 SHARE = 0.05 / 0.04
 """The front page is a family at 4 %, all level pages together another: p is multiplied by this."""
+BESIDE = 0.05 / 0.01
+"""What p of conditions beside choices is multiplied by."""
 ALL_PAIRS = 300
 TUNED_UP_TO = 40
 """Names that are compared at their best cells: more are a leaderboard."""
@@ -118,11 +121,34 @@ def ask(page: Design) -> list[Question]:
     if len(axes) == 2 and not names:
         own = own_units(page, *axes)
         asked += _question("cell", axes[0], axes[1], own, cells.cell(own, *axes))
-    if not asked:
-        for name in conditions:
-            own = own_units(page, name)
-            asked += _question("condition", name, "", own, _condition(own, name))
-    return asked
+    return asked or _of_conditions(page, conditions)
+
+
+def conditions_beside(page: Design, asked: Sequence[Question]) -> list[Question]:
+    """The conditions that are shown beside what is chosen, on a front page: a family at 1 %.
+
+    Those that are known to matter (sizes, lengths, years) aren't asked, nor where names have a
+    baseline: what is asked there is another thing.
+    """
+    based = any(page.factor(name).baseline is not None for name in page.varied)
+    if page.fixed or not asked or based:
+        return []
+    names = [
+        name for name in page.varied
+        if page.factor(name).role == "condition"
+        and not any(is_named(of, KNOWN) for of in (name, page.factor(name).label))
+    ]  # fmt: skip
+    known = {question.factor for question in asked}
+    found = over_page(_of_conditions(page, [name for name in names if name not in known]), BESIDE)
+    return [question for question in found if question.shown]
+
+
+def _of_conditions(page: Design, names: Iterable[str]) -> list[Question]:
+    found: list[Question] = []
+    for name in names:
+        own = own_units(page, name)
+        found += _question("condition", name, "", own, _condition(own, name))
+    return found
 
 
 def _condition(page: Design, name: str) -> Tests:

@@ -50,6 +50,8 @@ CONDITIONS = (
     "phase|stage|grade|size|n|days?|commit|date|host|node|distance|age|year|hops|noise"
 )
 """What is given and not chosen."""
+KNOWN = CONDITIONS + "|time|(week|month|quarter)s?"
+"""Conditions that nobody asks about: that they matter is known."""
 
 
 @dataclass(frozen=True, slots=True)

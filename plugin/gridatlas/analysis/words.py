@@ -44,8 +44,8 @@ def shown_decimals(page: Design) -> int:
     metric = page.study.table.metric
     if metric.decimals is not None:
         return metric.decimals
-    values = page.study.table.value
-    values = values[np.isfinite(values)]
+    values = page.study.y[np.isfinite(page.study.y)]
+    values = np.exp(np.minimum(values, 700.0)) if page.study.log else values
     scatter = float(values.std()) if len(values) else 0.0
     if not (isfinite(scatter) and scatter > 0):
         scatter = float(np.abs(values).max(initial=1.0)) or 1.0

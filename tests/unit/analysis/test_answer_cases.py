@@ -944,3 +944,136 @@ def test_a_clear_trend_is_not_joined_with_a_likely_one():
     answer = front(table(np.round(values, 2), factors, SCORE, cells_are_runs=True))
     assert answer.headline == "Accuracy rises with learning rate: 50.1 % at 0.001, 55.2 % at 0.1"
     assert answer.grade == "clear"
+
+
+# --- what real tables lacked (decision 72) ---
+
+
+def crossover(random, effect, subjects=9, names="drug placebo sham"):
+    """Each subject has each treatment once, in an order of its own, with luck of its own."""
+    levels = names.split()
+    values = np.full((len(levels), len(levels), subjects), np.nan)
+    for subject, period in np.ndindex(subjects, len(levels)):
+        given = (subject + period) % len(levels)
+        luck = 5 * np.sin(subject) + random.normal(0, 1)
+        values[given, period, subject] = 50 + luck + 2 * period + effect * (given == 0)
+    factors = {
+        "treatment": name("treatment", names),
+        "period": number("period", range(len(levels)), "condition"),
+        "subject": Factor("subject", tuple(f"s{at}" for at in range(subjects)), "replicate"),
+    }
+    return table(values, factors, Metric("Score", "", "higher", "linear"))
+
+
+def test_a_crossover_is_told_by_what_its_effects_add_up_to():
+    answer = front(crossover(np.random.default_rng(1), 6.0))
+    assert answer.headline.startswith("drug is likely best")
+    assert answer.population == "for other subjects (9 here)"
+    assert words.ADDED in answer.evidence
+
+
+def test_sums_of_effects_are_as_sure_as_without_each_subject():
+    study = crossover(np.random.default_rng(2), 1.0)
+    page = design(prepare(study))
+    tests = contrasts.pairs(page, "treatment", [(0, 1)])
+
+    def effect(without):
+        at = study.codes["subject"] != without
+        columns = [
+            np.eye(len(factor.levels))[study.codes[key][at]]
+            for key, factor in study.factors.items()
+        ]
+        beta = np.linalg.lstsq(np.hstack(columns), study.value[at], rcond=None)[0]
+        return beta[0] - beta[1]
+
+    each = np.array([effect(subject) for subject in range(9)])
+    assert tests.estimate[0] == pytest.approx(effect(-1))
+    assert tests.error[0] == pytest.approx(np.sqrt(8 / 9 * ((each - each.mean()) ** 2).sum()))
+    assert tests.df[0] == 8
+
+
+def test_a_crossover_without_an_effect_rarely_shows_one():
+    random = np.random.default_rng(3)
+    found = sum(
+        any(each.kind == "pair" for each in front(crossover(random, 0.0, 6)).assertions)
+        for _ in range(200)
+    )
+    assert found <= 14  # 8 are expected; more have a chance of 1 %
+
+
+def few_repeats(random, spread=(1.0, 1.0, 1.0, 1.0), effect=0.0, times=2):
+    levels = np.repeat(np.arange(4), times)
+    values = (
+        60 + effect * (levels == 1) + random.normal(0, 1, len(levels)) * np.array(spread)[levels]
+    )
+    return Table({"model": name("model", "A B C D")}, {"model": levels}, values, Metric("Score"))
+
+
+def test_few_repeats_share_the_scatter_of_all_places():
+    study = few_repeats(np.random.default_rng(4), times=3)
+    page = design(prepare(study))
+    tests = contrasts.pairs(page, "model", [(0, 1), (2, 3)])
+    each = study.value.reshape(4, 3).var(axis=1, ddof=1)
+    own = np.array([each[:2].sum(), each[2:].sum()]) / 3
+    assert tests.error == pytest.approx(np.sqrt(np.maximum(own, 2 * each.mean() / 3)))
+    assert tests.df.tolist() == [8, 8]
+
+
+def test_two_repeats_of_each_show_a_large_difference():
+    random = np.random.default_rng(5)
+    shown = sum("B" in front(few_repeats(random, effect=8.0)).headline for _ in range(50))
+    assert shown >= 35
+
+
+@pytest.mark.parametrize("spread", [(1, 1, 1, 1), (0.4, 0.7, 1.4, 2.5)])
+def test_few_repeats_without_an_effect_rarely_show_one(spread):
+    random = np.random.default_rng(6)
+    found = sum(front(few_repeats(random, spread, times=3)).asserts for _ in range(300))
+    assert found <= 24  # 15 at most are expected; more have a chance of 1 %
+
+
+def beside(random, label, effect=4.0, baseline=None):
+    values = 50 + effect * np.arange(4)[None, :, None] + random.normal(0, 1, (3, 4, 6))
+    factors = {
+        "recipe": name("recipe", "A B C", baseline=baseline),
+        "given": number(label, [1, 2, 4, 8], "condition"),
+        "seed": few_seeds(6),
+    }
+    return table(values, factors)
+
+
+def test_a_condition_that_matters_is_told_beside_names_that_dont():
+    answer = front(beside(np.random.default_rng(7), "proof time"))
+    assert answer.headline.startswith("Accuracy rises with proof time")
+    assert any(line.startswith("No difference between recipes shown") for line in answer.evidence)
+
+
+@pytest.mark.parametrize("study", [("digits", None), ("week", None), ("proof time", 0)])
+def test_conditions_that_are_known_to_matter_dont_lead(study):
+    answer = front(beside(np.random.default_rng(7), study[0], baseline=study[1]))
+    assert answer.headline.startswith("No difference shown between A, B and C")
+
+
+def test_conditions_beside_names_are_shown_by_chance_once_in_a_hundred():
+    random = np.random.default_rng(8)
+    found = sum(
+        "proof time" in front(beside(random, "proof time", 0.0)).headline for _ in range(200)
+    )
+    assert found <= 6  # 2 are expected; more have a chance of 1 %
+
+
+def test_points_along_a_run_are_compared_where_nothing_else_is():
+    random = np.random.default_rng(9)
+    values = np.round(3 - np.arange(5)[:, None] / 2 + random.normal(0, 0.05, (5, 4)), 2)
+    factors = {"step": number("step", [100, 200, 300, 400, 500], "progress"), "seed": few_seeds(4)}
+    answer = front(table(values, factors, Metric("Loss", "", "lower", "linear")))
+    assert answer.headline.startswith("Loss falls with step: 2.98")
+    assert "Down in 4 of 4 seeds." in answer.evidence
+
+
+def test_means_of_outcomes_have_decimals_that_outcomes_havent():
+    outcomes = (np.arange(240) % 8 < np.repeat([2, 5, 3], 80)).astype(float)
+    codes = {"model": np.repeat(np.arange(3), 80)}
+    metric = Metric("Correct", "", "higher", "linear", None, 1.0)
+    answer = front(Table({"model": name("model", "A B C")}, codes, outcomes, metric))
+    assert any("B 0.62" in line or "B 0.63" in line for line in answer.evidence)
