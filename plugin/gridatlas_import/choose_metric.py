@@ -61,6 +61,7 @@ def choose_metric(
             results.index(name),
         )
 
+    results = [name for name in results if columns[name].number_count > 1] or results
     if len(results) > 1:
         results = [name for name in results if not _describes(columns, kinds, name)] or results
     best = min(results, key=order)

@@ -17,7 +17,11 @@ _INDEX = re.compile(
 _URL = re.compile(r"[a-z]+://\S+|/\S*/\S*|[0-9a-f]{12,}|\{.*\}|\[.*\]|\(.*,.*\)", re.DOTALL)
 _RUN = re.compile(r"(run|trial|experiment)_?(id|name)?", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:[A-Za-z]{1,2}[_-]?)?\d+|[IVX]+")
-DATE = re.compile(r"\d{4}-\d\d-\d\d([T _].*)?|\d{1,2}[./]\d{1,2}[./]\d{4}")
+_MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+DATE = re.compile(
+    rf"(\d{{4}}-\d\d-\d\d|\d{{4}}/\d{{1,2}}/\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}|"
+    rf"\d{{1,2}}[ -]{_MONTH}[ -]\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}})([T _].*)?"
+)
 AXES = frozenset(("x", "y"))
 """Names of columns that are axes where both are there."""
 _SENTENCE = 60
@@ -129,8 +133,10 @@ def _setting(column: Column, inner: str) -> KindOfColumn:
 
 def _by_rules(column: Column, name: str) -> KindOfColumn | None:
     """What whole names say."""
-    if terms.ITEMS.search(name) and column.is_metric_like:
+    if _numbers_items(column, name):
         return KindOfColumn("repeat", "it numbers items")
+    if name == "sample" and column.level_count <= FEW_LEVELS and _numbers_few(column):
+        return KindOfColumn("repeat", "it numbers repeats")
     if column.outcome_of is not None and terms.OUTCOMES.fullmatch(name):
         return KindOfColumn("outcome", "its name, and true and false below it")
     numeric = column.is_metric_like or column.are_sizes
@@ -158,6 +164,13 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
     return None
 
 
+def _numbers_items(column: Column, name: str) -> bool:
+    if terms.ITEMS.search(name):
+        return column.is_metric_like or _recurs(column)
+    many = column.level_count > FEW_LEVELS and _recurs(column) and _is_numbering(column)
+    return many and name in terms.NUMBERED_ITEMS and not column.is_metric_like
+
+
 def _has_objects(column: Column) -> bool:
     """Whether texts are objects or sentences, not levels."""
     return any(len(text) > _SENTENCE or _URL.fullmatch(plain(text)) for text in column.counts)
@@ -173,6 +186,13 @@ def _names_levels(column: Column, name: str) -> bool:
 def _is_numbering(column: Column) -> bool:
     """Whether all texts are whole numbers, or such behind a letter or two: `s13`."""
     return not column.is_fractional and all(map(_NUMBERED.fullmatch, column.distinct))
+
+
+def _numbers_few(column: Column) -> bool:
+    """Whether levels are whole numbers from 0 or 1 on, each in several rows."""
+    low, high = column.ends
+    whole = column.as_numbers and not column.is_fractional and low in (0, 1)
+    return whole and _recurs(column) and high - low + 1 == column.level_count
 
 
 def numbers_units(column: Column) -> bool:

@@ -143,7 +143,8 @@ def _scale(
     if terms.SHARES & set(parts) and low >= 0 and high <= 1:
         why = "fraction: all values lie from 0 to 1 (if they are percent: --unit %)"
         return unit, (ZERO, ONE), why
-    if terms.SHARES & set(parts) and whole and not unit:
+    counted = terms.SHARES & set(parts) != {"rate"} or bool(terms.OF_CASES & set(parts))
+    if terms.SHARES & set(parts) and whole and not unit and counted:
         return "%", whole, f"percent: values up to {high:f}, none above 100"
     if unit:
         return unit, None, f"unit {unit}: its name says so"

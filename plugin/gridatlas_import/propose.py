@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,6 +107,13 @@ class Proposal:
         return self.cells / self.possible if self.possible else 0.0
 
 
+def _of_means(column: Column, cells: int) -> int:
+    """Decimals of means over repeats: those of the values, or as many as their luck allows."""
+    numbers = column.floats[np.isfinite(column.floats)]
+    luck = float(np.ptp(numbers)) / 4 * (cells / len(column.texts)) ** 0.5 if len(numbers) else 0.0
+    return max(column.decimals, -math.floor(math.log10(luck)) if luck > 0 else 0)
+
+
 def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ()) -> Proposal:
     """Say what each column is: the metric first, then counts, then factors.
 
@@ -157,7 +165,7 @@ def propose(table: RawTable, asked: ImportOptions, headings: Sequence[str] = ())
         roles.setdefault(name, Role("not read", name, "numbers or texts", reason))
     cells, possible = density(facts, x, y, facets, metric)
     if found.repeats and about.decimals is None:
-        about = replace(about, decimals=columns[metric].decimals)
+        about = replace(about, decimals=_of_means(columns[metric], cells))
     if found.repeats == (ROWS,) and not asked.repeats:
         notes.append("rows of one cell are taken for its repeats; nothing numbers them")
     notes += _notes(facts, metric, spread, factors, bool(counts or found.repeats))

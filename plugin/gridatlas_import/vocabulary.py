@@ -50,6 +50,11 @@ SHARES = PROPORTIONS | words_of("""
     fract percent pct percentage coverage top hits hit retrieved found detected recovered answered
     sensitivity specificity jaccard purity""")
 """Words of metrics from 0 to 1, or to 100 %."""
+OF_CASES = words_of("""
+    error errors failure failed fail refusal refused attack accept acceptance accepted rejection
+    solve completion completed positive negative false true alarm detection compliance jailbreak
+    survival mortality response resolution resolved valid invalid violation abstention agreement""")
+"""What a `rate` is a share of; of taps, hearts or seizures it is one by time."""
 PERFORMANCE = words_of("""
     latency throughput speedup ttft tpot itl qps rps gflops tflops gops bandwidth fps ips speed rtfx
     rtf iops mfu hfu tflop gflop""")
@@ -108,6 +113,8 @@ ITEMS = re.compile(
     r"(^|_)(doc|item|question|example|sample|instance|prompt|query|problem|image)_(id|idx|index|no)$"
 )
 """Names of columns that number the items of a benchmark: each repeats the cell."""
+NUMBERED_ITEMS = words_of("item question problem example instance query doc document")
+"""Those that number items if numbers stand in them: `q13`."""
 WEAK_FACTORS = words_of("""
     epoch epochs step steps iteration iterations iter checkpoint ckpt revision version date round
     year frame frames timestep timesteps""")

@@ -1011,8 +1011,22 @@ SEEN = {
         ["-3", "120"],
         "metric: {name: Win rate, column: win_rate, better: higher}",
     ),
+    "rate by time": ("tap_rate", ["71", "2.5"], "metric: {name: Tap rate, column: tap_rate}"),
+    "rate of cases": (
+        "refusal_rate",
+        ["71", "2.5"],
+        'metric: {name: Refusal rate, column: refusal_rate, unit: "%", range: [0, 100]}',
+    ),
     "name of no metric": ("value", ["3", "120"], "metric: {name: Value}"),
 }
+
+
+def test_means_of_repeats_have_as_many_decimals_as_their_luck(here):
+    rows = [f"{model},{int(at % 3 > 0)}" for model in "ab" for at in range(60)]
+    put(here, "t.csv", "\n".join(["model,correct", *rows]) + "\n")
+    result = run("t.csv", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "decimals: 2" in (here / "data/t/study.yml").read_text("utf-8")
 
 
 @pytest.mark.parametrize("case", SEEN)

@@ -399,6 +399,20 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
          "| small | 36.1 | 42.2 | 18.0 |\n| large | 12.4 | 34.1 | 31.7 |\n"},
         {"y": "Task", "better": "higher"},
     ),
+    "outcomes of questions, each with several samples": (
+        crossed({"model": ("base", "big"), "question": [f"q{at}" for at in range(9)],
+                 "sample": (0, 1, 2)}, "answered").replace("answered", "correct"),
+        {"x": "model", "y": None, "metric": "correct", "repeats": ["question", "sample"]},
+    ),
+    "texts that name questions": (
+        crossed({"model": ("base", "big"), "task_question_id": ("HE/a", "HE/b", "MB/c", "MB/d")},
+                "score"),
+        {"x": "model", "y": None, "metric": "score", "repeats": ["task_question_id"]},
+    ),
+    "of two numbers the one that differs": (
+        crossed({"dose": (1, 2, 4), "sex": ("f", "m")}, "total=20", "dead"),
+        {"x": "dose", "y": "sex", "metric": "dead"},
+    ),
     "thousands beside numbers that have none": (
         {"t.md": "| model | task | rate |\n|-|-|-|\n| a | p | 686 |\n| a | q | 1,188 |\n"
          "| b | p | 1,566 |\n| b | q | 900 |\n"},
@@ -437,6 +451,11 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
         "Petal.Length,Petal.Width,Species\n" + "".join(
             f"{(at % 7 + at % 11) / 10 + 1},{(at % 5 + at % 13) / 10},{'abc'[at % 3]}\n"
             for at in range(60)), "only one factor varies, Species"),
+    "hours of days": (
+        "DateTime,Temp\n" + "".join(
+            f"{day}/3/2016 {hour}:00,{60 + day * 7 % 11 + hour / 4}\n"
+            for day in (10, 11, 12) for hour in range(9)),
+        "no two columns to be the axes"),
     "costs of people with few qualities": (
         "quality,ski,cost\n" + "".join(
             f"{at * at % 5},{'ny'[at * 3 % 7 > 2]},{value(at)}\n" for at in range(50)),
