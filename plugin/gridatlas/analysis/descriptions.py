@@ -131,7 +131,7 @@ def _unanimous(page: Design, question: Question) -> tuple[str, ...]:
     tests = question.tests
     units = page.y.shape[-1]
     if (
-        page.unit != "replicate"
+        not page.unit == question.design.unit == "replicate"
         or not 2 <= units <= 5
         or question.p >= 1
         or question.kind not in ("names", "axis", "condition")
