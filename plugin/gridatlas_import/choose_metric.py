@@ -82,7 +82,6 @@ def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn],
     """Whether a column is an attribute: it says the same of all rows with a level of another."""
     return any(
         kind.kind in ("factor", "plain")
-        and not columns[other].is_metric_like
         and 1 < columns[other].level_count * 2 <= len(columns[other].texts)
         and columns[name].number_count > 1
         and determines(columns[other], columns[name])
@@ -148,6 +147,18 @@ def spread_of(columns: Mapping[str, Column], metric: str) -> tuple[str, str]:
         if kind in ("sd", "se"):
             return name, kind
     return "", ""
+
+
+def own_spread(columns: Mapping[str, Column], name: str) -> str:
+    """The column with the spread of this one, as `risk_std` beside `risk_mean`; empty for none."""
+    wanted = _bare(name)
+    found = (
+        other
+        for other, column in columns.items()
+        if wanted and other != name and {*plain_name(other).split("_")} & SPREADS - {"max", "min"}
+        if column.is_metric_like and _bare(other) == wanted
+    )
+    return next(found, "")
 
 
 def kind_of_spread(name: str) -> str:

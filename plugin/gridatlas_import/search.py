@@ -35,6 +35,8 @@ _UNIQUE = 0.8
 """Share of rows that have a text of their own, from which on it is only a name of rows."""
 _FEW = 6
 """Rows up to which it says nothing that levels differ in each."""
+_SET_DECIMALS = 3
+"""Decimals up to which numbers may have been set."""
 _REGULAR = 0.3
 """Share of cells with several rows from which on the rows are repeats, not mistakes."""
 POINTS = {
@@ -202,6 +204,7 @@ def _overlap(names: Sequence[str]) -> bool:
 def _candidates(facts: Facts) -> list[str]:
     """The columns that may be factors: of those that say the same, the one that says it best."""
     able = [name for name in facts.columns if name in facts.fixed or _able(facts, name)]
+    able = [name for name in able if name in facts.fixed or not _of_repeats(facts, name)]
     settled = [name for name in able if name in facts.fixed or not _drawn(facts.columns[name])]
     able = settled if len(settled) >= 2 else able
     order = [*facts.columns]
@@ -270,12 +273,23 @@ def _able(facts: Facts, name: str) -> bool:
     return column.level_count <= most or (facts.rows <= _FEW and name not in facts.origins)
 
 
+def _of_repeats(facts: Facts, name: str) -> bool:
+    """Whether numbers with decimals differ by repeat: what each came out with, not a setting."""
+    column, kind = facts.columns[name], facts.kinds[name]
+    if not column.is_fractional or (kind.strong and column.decimals <= _SET_DECIMALS):
+        return False
+    repeats = (other for other in facts.columns if facts.kind(other) == "repeat")
+    return any(
+        facts.distinct((name, of)) == column.level_count == facts.distinct((of,)) for of in repeats
+    )
+
+
 def _drawn(column: Column) -> bool:
     """Whether numbers look drawn at random: most differ, with many digits."""
     return (
         column.as_numbers
         and column.level_count > max(12, len(column.texts) / 3)
-        and column.decimals > 3
+        and column.decimals > _SET_DECIMALS
     )
 
 

@@ -11,6 +11,7 @@ from itertools import chain, pairwise
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
 from gridatlas_import import vocabulary as terms
+from gridatlas_import.choose_metric import own_spread
 from gridatlas_import.columns import FEW_LEVELS, Column, column_of, joint_levels, plain_name
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
 from gridatlas_import.metric import measured_in, speaks_of, unit_in_name
@@ -223,7 +224,9 @@ def _of_texts(
     alike = _alike([columns[name] for name in levels])
     signs = {
         why: 1 if why else 0,
-        "several metrics": are_metrics(levels) or len({*map(_arrow, levels)} - {""}) > 1,
+        "several metrics": are_metrics(levels)
+        or len({*map(_arrow, levels)} - {""}) > 1
+        or 0 < sum(bool(own_spread(columns, name)) for name in levels) < len(levels),
         "a confusion matrix": {*levels} <= {*first.distinct},
         "names of benchmarks": min(4, len(benchmarks)),
         "values of one size": alike,
@@ -286,6 +289,8 @@ def _holds_numbers(column: Column) -> bool:
 def _may_be_level(column: Column, kind: str) -> bool:
     numbers = len(column.texts) - column.gaps
     if not column.is_metric_like or len(column.name) == 1 or numbers * 4 < len(column.texts):
+        return False
+    if terms.FITTED & {*words(column.name)}:
         return False
     if kind == "factor" and column.is_fractional and column.number_count * 2 > numbers:
         return not is_named(plain_name(column.name), f"{SETTINGS}|{TRAINING}")
@@ -472,8 +477,11 @@ def _alike(columns: Sequence[Column]) -> bool:
     fractional = [column.is_fractional for column in columns]
     middle = sorted(highest)[len(highest) // 2]
     near = sum(high <= 8 * middle and middle <= 8 * high for high in highest)
+    ends = [column.ends for column in columns if column.values]
+    apart = any(high < 0 for _, high in ends) and any(low > 0 for low, _ in ends)
     return (
         bool(middle)
+        and not apart
         and near >= 0.9 * len(highest)
         and (all(fractional) or not any(fractional) or sum(fractional) >= 0.6 * len(fractional))
     )

@@ -55,6 +55,8 @@ OF_CASES = words_of("""
     solve completion completed positive negative false true alarm detection compliance jailbreak
     survival mortality response resolution resolved valid invalid violation abstention agreement""")
 """What a `rate` is a share of; of taps, hearts or seizures it is one by time."""
+FITTED = words_of("slope slopes intercept squared")
+"""Words of what was fitted to results: never a level of one quantity."""
 PERFORMANCE = words_of("""
     latency throughput speedup ttft tpot itl qps rps gflops tflops gops bandwidth fps ips speed rtfx
     rtf iops mfu hfu tflop gflop""")

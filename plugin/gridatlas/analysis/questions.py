@@ -135,8 +135,7 @@ def conditions_beside(page: Design, asked: Sequence[Question]) -> list[Question]
         return []
     names = [
         name for name in page.varied
-        if page.factor(name).role == "condition"
-        and not any(is_named(of, KNOWN) for of in (name, page.factor(name).label))
+        if page.factor(name).role == "condition" and not is_named(name, KNOWN)
     ]  # fmt: skip
     known = {question.factor for question in asked}
     found = over_page(_of_conditions(page, [name for name in names if name not in known]), BESIDE)

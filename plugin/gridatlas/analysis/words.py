@@ -20,6 +20,8 @@ LONGEST = 90
 """Characters of a headline."""
 PLAIN = re.compile(r"[a-zµ@-]+(?![\w.])")
 """A first word that a sentence may begin with in capitals."""
+MOST_PLACES = 6
+"""Decimals up to which a small mean is written in full."""
 ONE_OF_EACH = "for these measurements, one of each"
 """What an answer holds for where nothing repeats the measurements."""
 TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
@@ -75,6 +77,9 @@ def mean_text(page: Design, value: float, error: float = 0.0, *, bare: bool = Fa
     if page.study.log:
         value = exp(min(value, 700.0))
     text = fixed(value, decimals(page, error))
+    if value and float(text.replace("−", "-")) == 0:
+        places = 1 - floor(log10(abs(value)))
+        text = fixed(value, places) if places <= MOST_PLACES else f"{value:.1e}"
     return text if bare else with_unit(page, text)
 
 
@@ -393,7 +398,12 @@ def unranked(count: int, of: int, label: str) -> str:
 
 def too_many_gaps(levels: Sequence[str]) -> str:
     verb = "has" if len(levels) == 1 else "have"
-    return f"{capital(listed(levels))} {verb} too many gaps to take part."
+    few = (
+        listed(levels)
+        if len(levels) <= 6
+        else f"{len(levels)} levels from {levels[0]} to {levels[-1]}"
+    )
+    return f"{capital(few)} {verb} too many gaps to take part."
 
 
 def too_few_have_all(count: int, of: int, units: str) -> str:

@@ -1062,6 +1062,13 @@ def test_conditions_beside_names_are_shown_by_chance_once_in_a_hundred():
     assert found <= 6  # 2 are expected; more have a chance of 1 %
 
 
+def test_many_levels_with_gaps_are_told_as_a_range():
+    levels = [f"rate {at}" for at in range(9)]
+    assert words.too_many_gaps(levels[:2]) == "Rate 0 and rate 1 have too many gaps to take part."
+    many = words.too_many_gaps(levels)
+    assert many == "9 levels from rate 0 to rate 8 have too many gaps to take part."
+
+
 def test_points_along_a_run_are_compared_where_nothing_else_is():
     random = np.random.default_rng(9)
     values = np.round(3 - np.arange(5)[:, None] / 2 + random.normal(0, 0.05, (5, 4)), 2)
@@ -1077,3 +1084,13 @@ def test_means_of_outcomes_have_decimals_that_outcomes_havent():
     metric = Metric("Correct", "", "higher", "linear", None, 1.0)
     answer = front(Table({"model": name("model", "A B C")}, codes, outcomes, metric))
     assert any("B 0.62" in line or "B 0.63" in line for line in answer.evidence)
+
+
+def test_a_mean_that_isnt_zero_isnt_printed_as_zero():
+    random = np.random.default_rng(10)
+    values = 10.0 ** np.array([-15, -4, -1])[:, None] * np.exp(random.normal(0, 0.2, (3, 6)))
+    factors = {"method": name("method", "exact near rough"), "seed": few_seeds(6)}
+    answer = front(table(values, factors, Metric("Gap", "", "lower", None, 4)))
+    ranking = next(line for line in answer.evidence if line.startswith("Ranking"))
+    assert "exact 9.2e-16" in ranking
+    assert "near 0.0001" in ranking or "near 0.00009" in ranking

@@ -409,6 +409,23 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
                 "score"),
         {"x": "model", "y": None, "metric": "score", "repeats": ["task_question_id"]},
     ),
+    "results of which one has a spread": (
+        crossed({"optimizer": ("adam", "sgd", "muon"), "case": ("flat", "band", "haar")},
+                "gap_mean", "gap_std", "q_mean", "fit_slope"),
+        {"x": "optimizer", "y": "case", "metric": "gap_mean", "columns": None, "facets": []},
+    ),
+    "results of which one is below zero": (
+        "year,country,gas,income,cars\n" + "".join(
+            f"{year},{country},{value(at + year)},-{value(at + year, 5, 7)},-{value(year - at)}\n"
+            for year in (1960, 1961, 1962) for at, country in enumerate(("fr", "de", "it"))),
+        {"x": "year", "y": "country", "metric": "gas", "columns": None},
+    ),
+    "what each trial came out with": (
+        "step,trial,risk,condition\n" + "".join(
+            f"{step},{trial},{value(step + trial)},{trial}.25{trial}17\n"
+            for step in (100, 200, 300, 400) for trial in (0, 1, 2)),
+        {"x": "step", "y": None, "metric": "risk", "repeats": ["trial"], "better": "lower"},
+    ),
     "of two numbers the one that differs": (
         crossed({"dose": (1, 2, 4), "sex": ("f", "m")}, "total=20", "dead"),
         {"x": "dose", "y": "sex", "metric": "dead"},
