@@ -7,12 +7,14 @@ from collections.abc import Collection, Mapping
 from decimal import Decimal
 
 from gridatlas.model.directions import direction_of
-from gridatlas_import.columns import Column, determines, plain_name
+from gridatlas_import.columns import Column, bare_words, determines, plain_name
 from gridatlas_import.kinds import KindOfColumn
 from gridatlas_import.metric import last_part
 from gridatlas_import.numerals import plain
 from gridatlas_import.vocabulary import OUTCOMES, RESULTS, SD_WORDS, SPREADS
 
+_MAY_BE_ALIKE = ("metric", "performance", "generic", "outcome")
+"""Kinds that are results even where all values are one."""
 _TRAINING = re.compile(r"(^|_)(train|training|fit)(_|$)")
 _CHOSEN_BY = re.compile(r"(^|_)(val|valid|validation|dev)(_|$)")
 _ONE_OF_SEVERAL = re.compile(r"(^|_)\d+_[a-z]|(split|fold|cv|run|rep|seed)_?\d+(_|$)")
@@ -27,6 +29,8 @@ def choose_metric(
     able = [name for name in columns if name not in used]
     results = [name for name in able if _is_result(columns[name], kinds[name].kind)]
     results += [name for name in able if kinds[name].kind == "outcome"]
+    differ = [name for name in results if columns[name].number_count > 1]
+    results = differ or [name for name in results if kinds[name].kind in _MAY_BE_ALIKE]
     if not results:
         return None if unclear_outcome(columns) else _by_counting(columns, kinds, able)
 
@@ -61,7 +65,6 @@ def choose_metric(
             results.index(name),
         )
 
-    results = [name for name in results if columns[name].number_count > 1] or results
     if len(results) > 1:
         results = [name for name in results if not _describes(columns, kinds, name)] or results
     best = min(results, key=order)
@@ -120,6 +123,7 @@ def _by_counting(
         name
         for name in able
         if columns[name].is_metric_like
+        and columns[name].number_count > 1
         and (kinds[name].kind == "plain" or _is_counted(kinds[name], columns[name]))
     ]
     if not numbers:
@@ -136,29 +140,17 @@ def _is_counted(kind: KindOfColumn, column: Column) -> bool:
 
 def spread_of(columns: Mapping[str, Column], metric: str) -> tuple[str, str]:
     """The column with the metric's spread, and its kind (sd, se, ci95); empty for none."""
-    wanted = _bare(metric)
+    wanted = bare_words(metric)
     for name, column in columns.items():
         parts = set(plain_name(name).split("_"))
         if name == metric or not parts & SPREADS or not column.is_metric_like:
             continue
-        if _bare(name) not in (wanted, frozenset()):
+        if bare_words(name) not in (wanted, frozenset()):
             continue
         kind = kind_of_spread(name)
         if kind in ("sd", "se"):
             return name, kind
     return "", ""
-
-
-def own_spread(columns: Mapping[str, Column], name: str) -> str:
-    """The column with the spread of this one, as `risk_std` beside `risk_mean`; empty for none."""
-    wanted = _bare(name)
-    found = (
-        other
-        for other, column in columns.items()
-        if wanted and other != name and {*plain_name(other).split("_")} & SPREADS - {"max", "min"}
-        if column.is_metric_like and _bare(other) == wanted
-    )
-    return next(found, "")
 
 
 def kind_of_spread(name: str) -> str:
@@ -169,9 +161,3 @@ def kind_of_spread(name: str) -> str:
     if parts & {"stderr", "se", "sem"}:
         return "se"
     return "ci95" if "ci95" in parts or {"95", "ci"} <= parts else ""
-
-
-def _bare(name: str) -> frozenset[str]:
-    """The words of a name without those of means and spreads."""
-    parts = set(plain_name(name).split("_"))
-    return frozenset(parts - SPREADS - {"mean", "avg", "average", "value", "score"})

@@ -26,7 +26,7 @@ from gridatlas_import.numerals import (
     without_percent,
 )
 from gridatlas_import.rows import RawTable
-from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, TRUE_WORDS, UNIT
+from gridatlas_import.vocabulary import COUNTS, FALSE_WORDS, SPREADS, TRUE_WORDS, UNIT
 
 _NOTHING = frozenset(("", "-", "–", "—", "--", "N/A"))
 _SIZE = re.compile(r"\d+(?:[.,]\d+)*\s?[kKMGBT]|")
@@ -285,3 +285,22 @@ def determines(first: Column, second: Column) -> bool:
     second_of: dict[str, str] = {}
     pairs = zip(first.levels, second.levels, strict=True)
     return all(second_of.setdefault(level, other) == other for level, other in pairs)
+
+
+def bare_words(name: str) -> frozenset[str]:
+    """The words of a name without those of means and spreads."""
+    parts = set(plain_name(name).split("_"))
+    return frozenset(parts - SPREADS - {"mean", "avg", "average", "value", "score"})
+
+
+def own_spread(columns: Mapping[str, Column], name: str) -> str:
+    """The column with the spread of this one, as `risk_std` beside `risk_mean`; empty for none."""
+    ends = {"min", "max", "median"}
+    wanted = bare_words(name) - ends
+    found = (
+        other
+        for other, column in columns.items()
+        if wanted and other != name and {*plain_name(other).split("_")} & SPREADS - ends
+        if column.is_metric_like and bare_words(other) == wanted
+    )
+    return next(found, "")

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from gridatlas.model.directions import words
 from gridatlas_import import vocabulary as terms
-from gridatlas_import.columns import FEW_LEVELS, Column, joint_levels, kind_of_count, plain_name
+from gridatlas_import.columns import (
+    FEW_LEVELS,
+    Column,
+    joint_levels,
+    kind_of_count,
+    own_spread,
+    plain_name,
+)
 from gridatlas_import.numerals import is_absent, plain
 
 _INDEX = re.compile(
@@ -53,6 +60,13 @@ def kinds_of(columns: Mapping[str, Column]) -> dict[str, KindOfColumn]:
     for name in found:
         if plain_name(name) in errors:
             found[name] = KindOfColumn("spread", "the spread of another column")
+    for name in found:
+        if (
+            found[name].kind in ("factor", "plain")
+            and columns[name].is_metric_like
+            and own_spread(columns, name)
+        ):
+            found[name] = KindOfColumn("number", "its spread stands beside it", strong=False)
     kinds = {kind.kind for kind in found.values()}
     if kinds & {"factor", "plain", "weak"}:
         for name, kind in found.items():

@@ -35,6 +35,12 @@ _CAPITALS = words_of(
 )
 """Words that are abbreviations."""
 _PER = re.compile(r"(?:.*[_\s])?([a-z]+)[_\s]per[_\s]([a-z]+)", re.IGNORECASE)
+_COUNTED_PER_S = re.compile(
+    r"(?:.*_)?(toks?|tokens?|imgs?|images|samples|frames|reqs?|requests|queries|rows|steps|it|"
+    r"[KMGT]i?B)_(s|sec)",
+    re.IGNORECASE,
+)
+"""Names such as `decode_tok_s`: so many in a second, not the seconds of each."""
 _SIGNIFICANT = 4
 _MOST_DECIMALS = 6
 _RATE = re.compile(r"(error|success|win|pass|hit|solve)_rate|exact_match")
@@ -71,7 +77,7 @@ def unit_in_name(name: str) -> tuple[str, str]:
 
 def rate_in_name(name: str) -> str:
     """`tokens_per_sec` as `t/s`, `ms_per_token` as `ms/token`; empty for no known rate."""
-    found = _PER.fullmatch(name)
+    found = _PER.fullmatch(name) or _COUNTED_PER_S.fullmatch(name)
     unit = spelled("/".join(spelled(part.lower()) for part in found.groups())) if found else ""
     return unit if terms.UNIT.fullmatch(unit) else ""
 

@@ -11,8 +11,14 @@ from itertools import chain, pairwise
 from gridatlas.analysis.roles import SETTINGS, TRAINING, is_named
 from gridatlas.model.directions import words
 from gridatlas_import import vocabulary as terms
-from gridatlas_import.choose_metric import own_spread
-from gridatlas_import.columns import FEW_LEVELS, Column, column_of, joint_levels, plain_name
+from gridatlas_import.columns import (
+    FEW_LEVELS,
+    Column,
+    column_of,
+    joint_levels,
+    own_spread,
+    plain_name,
+)
 from gridatlas_import.kinds import KindOfColumn, kind_of, kinds_of
 from gridatlas_import.metric import measured_in, speaks_of, unit_in_name
 from gridatlas_import.numerals import is_absent, looks_like_number

@@ -224,7 +224,8 @@ def _rule(kind: Kind, pattern: str, why: str) -> NameRule:
 
 NAME_RULES: tuple[NameRule, ...] = (
     _rule("direction", "higher_is_better", "says which is better"),
-    _rule("derived", r"(.*_)?(p_?val(ue)?s?|q_?val(ue)?|p_adj|t_?stat(istic)?|z_?score|chi2)(_.*)?",
+    _rule("derived", r"(.*_)?(p_?val(ue)?s?|q_?val(ue)?|p_adj|t_?stat(istic)?|z_?score|chi2)(_.*)?|"
+          r".+_statistic|cohens?_d|hedges_g|effect_size",
           "the result of a test, computed from results"),
     _rule("derived", r"(.+_)?(vs|versus)(_.+)?|(rel|relative)(_.+)?|(.*_)?(speedup|slowdown|"
           r"delta|diff|gain|relative|ratio_to_.*|improvement)", "computed from other results"),

@@ -24,7 +24,7 @@ METRICS = (
 )
 BLOCKS = (
     "benchmark|dataset|data_?set|task|subset|language|lang|subject|category|domain|game|env|"
-    "blocks?|plot|site|study|study_key|cohort|location|loc|participant|person|patient|rater"
+    "(question|task|problem|query|prompt)_type|blocks?|plot|site|study|study_key|cohort|location|loc|participant|person|patient|rater"
 )
 PROGRAMMING = (
     r"(c|c\+\+|c#|go|java|javascript|python|ruby|rust|scala|julia|php|perl|haskell)([_/(].*)?"

@@ -1036,7 +1036,7 @@ def beside(random, label, effect=4.0, baseline=None):
     values = 50 + effect * np.arange(4)[None, :, None] + random.normal(0, 1, (3, 4, 6))
     factors = {
         "recipe": name("recipe", "A B C", baseline=baseline),
-        "given": number(label, [1, 2, 4, 8], "condition"),
+        label: number(label, [1, 2, 4, 8], "condition"),
         "seed": few_seeds(6),
     }
     return table(values, factors)

@@ -313,8 +313,9 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
         {"x": "columns", "y": "Model", "facets": [], "columns": ["4k", "8k", "16k"]},
     ),
     "ratings of items by several people": (
-        crossed({"system": ("s1", "s2"), "rater": ("r1", "r2"), "item_id": range(4)},
-                "fluency=3", "adequacy=4"),
+        "system,rater,item_id,fluency,adequacy\n" + "".join(
+            f"s{at % 2},r{at // 2 % 2},{at // 4},{at * 7 % 5 + 1},{at * at % 5 + 1}\n"
+            for at in range(16)),
         {"repeats": ["item_id"], "columns": None},
     ),
     "a table of LaTeX": (
@@ -426,6 +427,16 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             for step in (100, 200, 300, 400) for trial in (0, 1, 2)),
         {"x": "step", "y": None, "metric": "risk", "repeats": ["trial"], "better": "lower"},
     ),
+    "so many tokens in a second": (
+        crossed({"ctx": (512, 1024), "quant": ("fp16", "int4")}, "decode_tok_s", "delta"),
+        {"x": "ctx", "y": "quant", "metric": "decode_tok_s", "better": "higher"},
+    ),
+    "settings that were chosen by validation, with their spread": (
+        crossed({"Model": ("a", "b"), "Objective": ("balanced", "secure")},
+                "Chosen threshold mean", "Chosen threshold std", "Chosen threshold min",
+                "Test F1 mean", "Test F1 std").replace("_", " "),
+        {"x": "Model", "y": "Objective", "metric": "Test F1 mean", "spread": ["Test F1 std"]},
+    ),
     "of two numbers the one that differs": (
         crossed({"dose": (1, 2, 4), "sex": ("f", "m")}, "total=20", "dead"),
         {"x": "dose", "y": "sex", "metric": "dead"},
@@ -468,6 +479,10 @@ REFUSED: dict[str, tuple[str | dict[str, str], str]] = {
         "Petal.Length,Petal.Width,Species\n" + "".join(
             f"{(at % 7 + at % 11) / 10 + 1},{(at % 5 + at % 13) / 10},{'abc'[at % 3]}\n"
             for at in range(60)), "only one factor varies, Species"),
+    "tests of differences": (
+        crossed({"lang": ("en", "uz"), "first": ("a", "b", "c")}, "wilcoxon_statistic", "p_value",
+                "cohens_d", "n=120"),
+        "no column of numbers to be the metric"),
     "hours of days": (
         "DateTime,Temp\n" + "".join(
             f"{day}/3/2016 {hour}:00,{60 + day * 7 % 11 + hour / 4}\n"
