@@ -19,7 +19,8 @@ LOWER = words_of(
     loss error err errors perplexity ppl latency time times runtime duration seconds ms wer cer
     mae mse rmse mape smape nll kl divergence bpb bpc regret fid brier ece cost memory vram
     energy distance ttft tpot itl logloss mlogloss crossentropy entropy deviance misclassified
-    fpr fnr risk eer der ter rmsle nmse hamming elapsed hallucination hallucinations verlust fehler
+    fpr fnr risk eer der ter lpips kid mase crps bpd toxicity slowdown overhead rmsle nmse
+    hamming elapsed hallucination hallucinations verlust fehler
     """
 )
 """Words of metrics of which less is better."""
@@ -30,10 +31,13 @@ HIGHER = words_of(
     hits hit sensitivity specificity jaccard purity bleu sacrebleu rouge rougel chrf meteor
     comet elo likelihood logprob r2 mcc psnr ssim silhouette ari nmi bertscore reward return
     score scores top throughput speedup qps rps flops gflops tflops gops bandwidth fps ips iops
-    rtfx mfu hfu ap retrieved recovered detected answered solve
+    rtfx mfu hfu ap tps goodput kappa spearman kendall pearson tpr mos pesq stoi sharpe faithfulness
+    groundedness retrieved recovered detected answered solve
     """
 )
 """Words of metrics of which more is better."""
+OF_TWO_SIDES = tuple(map(words_of, ("attack success", "jailbreak success", "self bleu")))
+"""Words of metrics of which the one that is measured wants more, and who publishes it less."""
 TURNED = frozenset(("neg", "negative", "minus", "negated"))
 """Words for a metric of which less is better, with its sign turned."""
 LOWER_UNITS = frozenset(("ns", "us", "µs", "μs", "ms", "s", "sec", "seconds"))
@@ -44,7 +48,7 @@ def words(name: str) -> list[str]:
     """The words in a column's name: `valLoss@5` is val, loss, 5."""
     plain_letters = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
     latin = plain_letters.encode("ascii", "ignore").decode()
-    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", latin)
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", latin.replace("IoU", "Iou"))
     return re.findall(r"[a-z][a-z0-9]*|\d+", apart.lower())
 
 
@@ -61,6 +65,8 @@ def direction_of(name: str, unit: str = "") -> tuple[Better | None, str]:
     """What a metric's name, else its unit, says is better, and the reason; None where silent."""
     parts = _parts(name)
     lower, higher = parts & LOWER, parts & HIGHER
+    if any(each <= parts for each in OF_TWO_SIDES):
+        return None, "its name can be meant either way (--better)"
     if lower and parts & TURNED:
         return "higher", f"“{min(lower)}” in its name, with its sign turned"
     if lower:
