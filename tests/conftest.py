@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if os.environ.get("CI") and KEPT not in os.environ:  # Processes of one run share it.
-        drawings = tempfile.TemporaryDirectory(prefix="drawings-")
+        drawings = tempfile.TemporaryDirectory(prefix="drawings-", ignore_cleanup_errors=True)
         config.add_cleanup(drawings.cleanup)
         os.environ[KEPT] = drawings.name
     if config.getoption("--costs") or os.environ.get("CI"):
