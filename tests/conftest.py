@@ -10,13 +10,15 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from amount import amount
 from costs import Costs
+from drawn import KEPT, kept_drawings
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
@@ -49,8 +51,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI") and KEPT not in os.environ:  # Processes of one run share it.
+        drawings = tempfile.TemporaryDirectory(prefix="drawings-", ignore_cleanup_errors=True)
+        config.add_cleanup(drawings.cleanup)
+        os.environ[KEPT] = drawings.name
     if config.getoption("--costs") or os.environ.get("CI"):
         config.pluginmanager.register(Costs(config))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    if item.path.parent.name in ("charts", "faults"):  # Drawing is what they test.
+        return (yield)
+    with kept_drawings():
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
 """Charts are drawn once for many builds, by a process that has Vega already.
 
-To start Vega takes longer than all that a small site draws. What is drawn is known by the key that
-it has in the cache of a build. What fails is drawn again, and fails, in the build.
+To start Vega, or more processes that draw, takes longer than all that a small site draws. What is
+drawn is known by the key that it has in the cache of a build, of which our code that draws is a
+part, and kept in such a cache: from one run to the next, with `CI=true` as long as this one. What
+fails is drawn again, and fails, in the build.
 """
 
 from __future__ import annotations
@@ -12,11 +14,19 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from gridatlas.charts import pool, render
+from gridatlas.files.cache import open_cache
+
+KEPT = "KEPT_DRAWINGS"
+"""The variable that names the folder of what is drawn."""
+PLACE = Path(__file__).parents[1] / ".cache/kept-drawings"
+_MOST = 100 * 2**20
 
 
 def draw_once(folder: Path) -> subprocess.Popen[bytes]:
@@ -46,23 +56,34 @@ def draw_once(folder: Path) -> subprocess.Popen[bytes]:
         return drawing
 
     draw_here, render.draw_one, pool.draw_one = render.draw_one, draw, draw
+    pool.POOL_FROM = sys.maxsize
     return process
 
 
+@contextmanager
+def kept_drawings() -> Iterator[None]:
+    """What builds of this very process draw, is kept, too, and taken from what is kept."""
+    before = pool.draw_one, pool.POOL_FROM
+    pool.draw_one, pool.POOL_FROM = _drawn, sys.maxsize
+    try:
+        yield
+    finally:
+        pool.draw_one, pool.POOL_FROM = before
+
+
+def _drawn(picture: render.Drawable) -> render.Drawing:
+    cache, key = open_cache(Path(os.environ.get(KEPT, PLACE))), pool._key(picture)
+    found: Any = cache.get(key) or cache.put(key, asdict(render.draw_one(picture)))
+    return render.Drawing(**found)
+
+
 def _serve(listening: socket.socket) -> None:
-    known: dict[str, bytes] = {}
+    open_cache(Path(os.environ.get(KEPT, PLACE))).evict(_MOST)
     while True:
         asked, _ = listening.accept()
-        # Who asks may be killed meanwhile.
-        with suppress(OSError, EOFError, pickle.UnpicklingError), asked:
-            picture: Any = pickle.loads(asked.makefile("rb").read())
-            key = pool._key(picture)
-            if key not in known:
-                try:
-                    known[key] = pickle.dumps(render.draw_one(picture))
-                except Exception:  # Who asks draws it, and meets the same error.
-                    known[key] = b""
-            asked.sendall(known[key])
+        # Who asks may be killed meanwhile; where drawing fails, it draws, and meets the same error.
+        with asked, suppress(Exception):
+            asked.sendall(pickle.dumps(_drawn(pickle.loads(asked.makefile("rb").read()))))
 
 
 def _end_with_copies() -> None:

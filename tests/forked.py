@@ -1,5 +1,7 @@
 """Runs commands in processes that have the libraries already: copies of one that waits.
 
+The host that `gridatlas build --site` starts is a copy, too.
+
 What a command does, says and returns is as where Python starts anew, without the second of the
 processor that it takes to import MkDocs, Material, Altair and ourselves. All copies have the same
 order of sets: what might depend on it is looked for with Python started anew.
@@ -12,6 +14,7 @@ import functools
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import runpy
 import select
@@ -26,6 +29,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from compiled import compile_once, list_once, look_up_once
 from drawn import draw_once
@@ -234,8 +238,54 @@ def _become(
         sys.path[0] = folder
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     else:
+        if name == "gridatlas":
+            sites = importlib.import_module("gridatlas.hosts.sites")
+            vars(sites)["subprocess"] = _Subprocess
         sys.path[0] = str(script.parent)
         runpy.run_path(str(script), run_name="__main__")
+
+
+class _Host:
+    """A host that builds, as `subprocess.Popen` gives it."""
+
+    def __init__(
+        self, command: Sequence[str], folder: Path, environment: Mapping[str, str]
+    ) -> None:
+        self._command = command
+        host = (command[2], command[3:], folder, environment)
+        self._process = multiprocessing.get_context("fork").Process(target=_be_host, args=host)
+        self._process.start()
+        self.pid = self._process.pid
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(list(self._command), timeout or 0)
+        return self._process.exitcode
+
+
+class _Subprocess:
+    """Takes the place of the module where a host is started."""
+
+    TimeoutExpired = subprocess.TimeoutExpired
+
+    @staticmethod
+    def Popen(command: Sequence[str], *, cwd: Path, env: Mapping[str, str], **more: Any) -> Any:
+        if command[2] in COMMANDS and command[3] == "build":
+            return _Host(command, cwd, env)
+        return subprocess.Popen(command, cwd=cwd, env=env, **more)
+
+
+def _be_host(
+    module: str, arguments: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> None:
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv, sys.path[0] = [module, *arguments], str(folder)
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

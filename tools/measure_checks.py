@@ -24,8 +24,9 @@ from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
-from gridatlas.assessment.pipeline import load_data
 from gridatlas.checks import Finding, check_study
+from gridatlas.data.reader import read_study
+from gridatlas.data.validate import validate
 from gridatlas.model.schema import Aggregate, Metric, ReadingEntry, Trials
 from gridatlas.model.study import Cell, Factor, Level, Levels, Point, Reading, Study
 from gridatlas.table.study_table import StudyTable
@@ -287,11 +288,9 @@ def measure(studies: int, seed: int = SEED) -> tuple[Counter[tuple[str, str, boo
                 changed = _planted(rng, mistake, values, (model, benchmark))
                 if changed is None:
                     continue
-                new = problems_of(as_study(changed)) - before
-                caught[name, benchmark, True] += bool(new)
-                caught[name, benchmark, False] += any(
-                    finding.kind != "aggregate" for finding in new
-                )
+                kinds = {finding.kind for finding in problems_of(as_study(changed)) - before}
+                caught[name, benchmark, True] += bool(kinds)
+                caught[name, benchmark, False] += bool(kinds - {"aggregate"})
     return caught, alarms
 
 
@@ -321,7 +320,10 @@ class Planted:
 
 def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
     """Each mistake at every cell of DynTS where it can be made, or at every so many cells."""
-    study = load_data(REPOSITORY / "data")["dynts-window-ratio"].study
+    source, _ = read_study(REPOSITORY / "data/dynts-window-ratio", "data/dynts-window-ratio")
+    assert source is not None
+    study, _ = validate(source)
+    assert study is not None
     study = replace(study, readings=study.readings[:3], claims=(), accepted=(), agreement=())
     values = {
         at: cell.value
@@ -337,12 +339,10 @@ def measure_dynts(every: int = 1, seed: int = SEED) -> dict[str, Planted]:
             changed = mistake(rng, values, levels, point)
             if changed is None:
                 continue
-            new = problems_of(_with_values(study, changed)) - before
+            new = {of.kind for of in problems_of(_with_values(study, changed)) - before}
             planted[name].tries += 1
             planted[name].with_document += bool(new)
-            planted[name].without_document += any(
-                finding.kind != "transcription" for finding in new
-            )
+            planted[name].without_document += bool(new - {"transcription"})
     return planted
 
 

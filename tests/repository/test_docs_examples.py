@@ -1,5 +1,6 @@
 """Every block of the documents is run, built or read: what they print is what happens."""
 
+import functools
 import json
 import re
 import shlex
@@ -516,6 +517,11 @@ MEASURES = [
 ]
 
 
+@functools.cache
+def help_of(script: str) -> str:
+    return run(f"{sys.executable} {script} --help", ROOT).stdout.replace(",", " ")
+
+
 @pytest.mark.parametrize("line", MEASURES)
 def test_commands_that_measure_have_the_options_that_there_are(line: str) -> None:
     command, script, *arguments = shlex.split(line)
@@ -524,10 +530,9 @@ def test_commands_that_measure_have_the_options_that_there_are(line: str) -> Non
             "tools/bench/bench.py",
             shlex.split(arguments[0].removeprefix("ARGS=")),
         ]
-    help_text = run(f"{sys.executable} {script} --help", ROOT).stdout
     options = [argument for argument in arguments if argument.startswith("--")]
     assert options
-    assert [option for option in options if f"{option} " not in help_text.replace(",", " ")] == []
+    assert [option for option in options if f"{option} " not in help_of(script)] == []
 
 
 # --- the rest ------------------------------------------------------------------------------------

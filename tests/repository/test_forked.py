@@ -21,6 +21,7 @@ COMMANDS = [
     ("gridatlas", "check", "broken"),
     ("mkdocs", "build", "--quiet"),
     ("mkdocs", "build", "--strict", "--config-file", "none.yml"),
+    ("gridatlas", "build", "--site", "--host", "mkdocs"),
 ]
 
 

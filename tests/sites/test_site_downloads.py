@@ -3,20 +3,24 @@
 import csv
 import io
 import json
-import struct
-import zlib
+import re
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urljoin
 from xml.etree import ElementTree
 
 import pytest
 from expected import GRIDS, MEASURED, is_former, shown, trials
+from PIL import Image
 from site_builds import DYNTS, GRPO, Build, about, figure_of, figures, grid_of
 
 ENDINGS = ("csv", "json", "png", "svg", "vl.json")
 """Of the files that a figure's downloads name."""
 MORE = ("best.svg", "html", "reproduced.svg")
+SVG = "{http://www.w3.org/2000/svg}"
+CELL = re.compile(
+    r".* (\S+), .* (\S+): ([\d.]+)(?: %)?( \(disputed\))?(?:, (?:best|highest|may be the best))?"
+)
+"""The name of a drawn cell: its places, its value, whether that is disputed."""
 AXES = {DYNTS: ("ratio", "local_window"), GRPO: ("x_digits", "y_digits")}
 COLUMN = {DYNTS: "pass_at_1", GRPO: "value"}
 FACETS = {DYNTS: ("model", "benchmark"), GRPO: ("setting",)}
@@ -57,107 +61,56 @@ def test_a_figure_links_its_own_downloads(atlas: Build, path: str) -> None:
         assert all(link.has_attr("download") for link in links)
 
 
+def expected(grid: str) -> dict[tuple[str, str], tuple[str, str]]:
+    """The value and the state of each cell."""
+    cells = shown(grid).items()
+    return {at: (cell.text, "disputed" if cell.disputed else "ok") for at, cell in cells}
+
+
 @every_grid
-def test_csv(atlas: Build, study: str, grid: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(read(atlas, study, grid, "csv").decode("utf-8"))))
+def test_tables_hold_what_the_document_prints(atlas: Build, study: str, grid: str) -> None:
     x, y = AXES[study]
-    assert {(row[x], row[y]): (row[COLUMN[study]], row["state"]) for row in rows} == {
-        point: (cell.text, "disputed" if cell.disputed else "ok")
-        for point, cell in shown(grid).items()
-    }
-    assert len(rows) == len(shown(grid))
+    facets = dict(zip(FACETS[study], grid.split("/"), strict=True))
+    rows = list(csv.DictReader(io.StringIO(read(atlas, study, grid, "csv").decode("utf-8"))))
+    assert len(rows) == len(expected(grid))
+    assert {(row[x], row[y]): (row[COLUMN[study]], row["state"]) for row in rows} == expected(grid)
     for row in rows:
-        assert tuple(row[facet] for facet in FACETS[study]) == tuple(grid.split("/"))
+        assert {facet: row[facet] for facet in facets} == facets
         assert row["n"] == ("" if trials(grid) is None else str(trials(grid)))
         assert row["reading"]
         assert row["place"]
-
-
-@every_grid
-def test_json(atlas: Build, study: str, grid: str) -> None:
-    content = json.loads(read(atlas, study, grid, "json"), parse_float=Decimal)
+    content = json.loads(read(atlas, study, grid, "json"), parse_float=str)
     assert (content["study"], content["grid"]) == (study, grid)
-    assert tuple(content["facets"].items()) == tuple(
-        zip(FACETS[study], grid.split("/"), strict=True)
-    )
-    x, y = AXES[study]
+    assert [*content["facets"].items()] == [*facets.items()]
     found = {
-        (str(cell[x]), str(cell[y])): (cell["value"], cell["state"]) for cell in content["cells"]
+        (str(cell[x]), str(cell[y])): (Decimal(cell["value"]), cell["state"])
+        for cell in content["cells"]
     }
-    assert found == {
-        point: (Decimal(cell.text), "disputed" if cell.disputed else "ok")
-        for point, cell in shown(grid).items()
-    }
+    assert found == {at: (Decimal(text), state) for at, (text, state) in expected(grid).items()}
     assert {cell.get("n") for cell in content["cells"]} == {trials(grid)}
 
 
 @every_grid
-def test_svg(atlas: Build, study: str, grid: str) -> None:
+def test_pictures_show_what_the_document_prints(atlas: Build, study: str, grid: str) -> None:
     tree = ElementTree.fromstring(read(atlas, study, grid, "svg").decode("utf-8"))
-    assert tree.tag == "{http://www.w3.org/2000/svg}svg"
-    labels = [
-        element.attrib["aria-label"]
-        for element in tree.iter("{http://www.w3.org/2000/svg}path")
-        if element.get("role") == "graphics-symbol"
-    ]
-    found = {}
-    for label in labels:
-        where, _, value = label.partition(": ")
-        x, y = (part.rsplit(" ", 1)[1] for part in where.split(", "))
-        value = (
-            value.removesuffix(", best").removesuffix(", highest").removesuffix(", may be the best")
-        )
-        found[x, y] = value.replace(" %", "")
-    assert found == {
-        point: f"{cell.text} (disputed)" if cell.disputed else cell.text
-        for point, cell in shown(grid).items()
+    assert tree.tag == f"{SVG}svg"
+    cells = [path for path in tree.iter(f"{SVG}path") if path.get("role") == "graphics-symbol"]
+    labels = [CELL.fullmatch(cell.attrib["aria-label"]) for cell in cells]
+    assert {(label[1], label[2]): (label[3], label[4] or "") for label in labels if label} == {
+        at: (text, " (disputed)" if state == "disputed" else "")
+        for at, (text, state) in expected(grid).items()
     }
-    assert len(labels) == len(found)
-
-
-@every_grid
-def test_png_is_twice_the_size_of_the_svg(atlas: Build, study: str, grid: str) -> None:
-    tree = ElementTree.fromstring(read(atlas, study, grid, "svg").decode("utf-8"))
-    width, height, pixels = _png(read(atlas, study, grid, "png"))
-    assert (width, height) == (2 * int(tree.attrib["width"]), 2 * int(tree.attrib["height"]))
-    assert len(set(pixels)) > 50, "an empty picture"
-
-
-def _png(data: bytes) -> tuple[int, int, bytes]:
-    """Width, height and the unpacked bytes of a PNG with 8 bits each of red, green, blue, alpha."""
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    place, packed, header = 8, b"", b""
-    while place < len(data):
-        size, kind = struct.unpack(">I4s", data[place : place + 8])
-        body = data[place + 8 : place + 8 + size]
-        assert struct.unpack(">I", data[place + 8 + size : place + 12 + size])[0] == zlib.crc32(
-            kind + body
-        )
-        header = body if kind == b"IHDR" else header
-        packed += body if kind == b"IDAT" else b""
-        place += 12 + size
-    width, height, depth, colour = struct.unpack(">IIBB", header[:10])
-    assert (depth, colour) == (8, 6)
-    pixels = zlib.decompress(packed)
-    assert len(pixels) == height * (1 + 4 * width)
-    return width, height, pixels
-
-
-@every_grid
-def test_vega_lite_has_its_data_inline(atlas: Build, study: str, grid: str) -> None:
-    spec = json.loads(read(atlas, study, grid, "vl.json"), parse_float=Decimal)
+    assert len(labels) == len(expected(grid))
+    picture = Image.open(io.BytesIO(read(atlas, study, grid, "png")))
+    assert picture.size == (2 * int(tree.attrib["width"]), 2 * int(tree.attrib["height"]))
+    assert len(picture.getcolors(1 << 24) or []) > 50, "an empty picture"
+    written = read(atlas, study, grid, "vl.json").decode("utf-8")
+    spec = json.loads(written, parse_float=str, parse_int=str)
     assert "vega-lite" in spec["$schema"]
+    assert '"url"' not in written  # Its data are inline.
     found = {(row["x"], row["y"]): row for row in spec["data"]["values"]}
-    cells = shown(grid)
-    assert {point: (row["text"], row["value"]) for point, row in found.items()} == {
-        point: (cell.text, Decimal(cell.text)) for point, cell in cells.items()
+    assert {at: (row["text"], Decimal(row["value"])) for at, row in found.items()} == {
+        at: (text, Decimal(text)) for at, (text, _) in expected(grid).items()
     }
     # What one reading alone gives has an open corner, or a sentence in the caption.
-    assert all(cells[point].disputed for point, row in found.items() if "corner" in row)
-    assert "url" not in _keys(spec)
-
-
-def _keys(value: Any) -> set[str]:
-    if isinstance(value, dict):
-        return set(value).union(*map(_keys, value.values()))
-    return set().union(*map(_keys, value)) if isinstance(value, list) else set()
+    assert all(shown(grid)[at].disputed for at, row in found.items() if "corner" in row)

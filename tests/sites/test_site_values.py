@@ -89,32 +89,6 @@ def read_cell(text: str, grid: str) -> Shown:
     return Shown(found["text"], disputed=found["end"] is not None)
 
 
-@pytest.mark.parametrize("path", PLACES)
-def test_a_page_has_the_data_tables_of_its_grids_and_no_others(atlas: Build, path: str) -> None:
-    page = atlas.page(path)
-    grids = [grid for figure in figures(page) if (grid := grid_of(figure))]
-    assert sorted(grids) == sorted(PLACES[path])
-    for grid in PLACES[path]:
-        columns, found = data_table(figure_of(page, grid))
-        assert columns == X_LEVELS[study_of(grid)]
-        cells = {y: [read_cell(text, grid) for text in row] for y, row in found.items()}
-        assert list(cells.items()) == list(rows(grid).items()), grid
-
-
-@pytest.mark.parametrize("path", PLACES)
-def test_each_printed_number_is_shown_or_stands_beside_what_is(atlas: Build, path: str) -> None:
-    """Where another value is shown, the table of what each reading says has the document's."""
-    page = atlas.page(path)
-    for grid in PLACES[path]:
-        figure = figure_of(page, grid)
-        table = readings_table(figure)
-        for point, text in printed(grid).items():
-            if shown(grid)[point].text != text:
-                assert table[point][0] == (text or "disputed"), (grid, point)
-            elif point in table:
-                assert table[point][0] == text, (grid, point)
-
-
 def readings_table(figure: Tag) -> dict[tuple[str, str], list[str]]:
     """What each reading says of the cells that several give, the document's first."""
     found = {}
@@ -128,49 +102,13 @@ def readings_table(figure: Tag) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-@pytest.mark.parametrize("path", PLACES)
-def test_each_drawn_cell_says_its_value_and_carries_its_own_address(
-    atlas: Build, path: str
-) -> None:
-    page = atlas.page(path)
-    for grid in PLACES[path]:
-        figure = figure_of(page, grid)
-        assert figure_name(figure) == name_of(grid)
-        labels = {str(cell["id"]): str(cell["aria-label"]) for cell in drawn_cells(figure)}
-        values = [Decimal(cell.text) for cell in shown(grid).values()]
-        # More than three that tie are said in a sentence.
-        best = max(values) if values.count(max(values)) <= 3 else None
-        assert labels == {
-            f"{grid}/{x},{y}": _label(x, y, cell, grid, Decimal(cell.text) == best)
-            for (x, y), cell in shown(grid).items()
-        }
-
-
 def _label(x: str, y: str, cell: Shown, grid: str, best: bool) -> str:
-    dynts = study_of(grid) == DYNTS
-    value = f"{cell.text} %" if dynts else cell.text
+    end = " (disputed)" if cell.disputed else ""
+    if study_of(grid) == DYNTS:
+        return f"Ratio {x}, Local window size {y}: {cell.text} %{end}{', best' * best}"
     # Nobody chooses numbers of digits.
-    extreme = ", best" if dynts else ", highest"
-    end = (" (disputed)" if cell.disputed else "") + (extreme if best else "")
-    if dynts:
-        return f"Ratio {x}, Local window size {y}: {value}{end}"
-    return f"Number of x's digits {x}, Number of y's digits {y}: {value}{end}"
-
-
-@pytest.mark.parametrize("path", PLACES)
-def test_the_value_printed_on_a_cell_is_the_cell_s(atlas: Build, path: str) -> None:
-    """Each text lies on its cell; those of the best values are of another mark."""
-    page = atlas.page(path)
-    for grid in PLACES[path]:
-        figure = figure_of(page, grid)
-        assert _texts(figure) == [cell.text for cell in shown(grid).values()]
-        # Marks of one form are one path, with a part for each.
-        corners = sum(str(path["d"]).count("M") for path in figure.select("g.corner_marks path"))
-        given = readings_table(figure)
-        assert corners == sum(
-            cell.disputed and len(set(given.get(point, ())) - {"", "disputed"}) > 1
-            for point, cell in shown(grid).items()
-        )
+    head = f"Number of x's digits {x}, Number of y's digits {y}: {cell.text}{end}"
+    return f"{head}{', highest' * best}"
 
 
 def _texts(figure: Tag) -> list[str]:
@@ -181,6 +119,41 @@ def _texts(figure: Tag) -> list[str]:
         return float(str(text["y"])), float(str(text["x"]))
 
     return [text.get_text() for text in sorted(texts, key=place)]
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_a_page_shows_its_grids_and_no_others(atlas: Build, path: str) -> None:
+    """In a table and in a drawing, whose cells have addresses of their own."""
+    page = atlas.page(path)
+    grids = [grid for figure in figures(page) if (grid := grid_of(figure))]
+    assert sorted(grids) == sorted(PLACES[path])
+    for grid in grids:
+        figure, cells = figure_of(page, grid), shown(grid)
+        assert figure_name(figure) == name_of(grid)
+        columns, table = data_table(figure)
+        assert columns == X_LEVELS[study_of(grid)]
+        found = {y: [read_cell(text, grid) for text in row] for y, row in table.items()}
+        assert list(found.items()) == list(rows(grid).items()), grid
+        values = [Decimal(cell.text) for cell in cells.values()]
+        # More than three that tie are said in a sentence.
+        best = max(values) if values.count(max(values)) <= 3 else None
+        assert {str(cell["id"]): str(cell["aria-label"]) for cell in drawn_cells(figure)} == {
+            f"{grid}/{x},{y}": _label(x, y, cell, grid, Decimal(cell.text) == best)
+            for (x, y), cell in cells.items()
+        }
+        # Each text lies on its cell; those of the best values are of another mark.
+        assert _texts(figure) == [cell.text for cell in cells.values()]
+        # Where another value is shown, the table of what each reading says has the document's.
+        given = readings_table(figure)
+        for point, text in printed(grid).items():
+            if point in given or cells[point].text != text:
+                assert given[point][0] == (text or "disputed"), (grid, point)
+        # Marks of one form are one path, with a part for each.
+        corners = sum(str(path["d"]).count("M") for path in figure.select("g.corner_marks path"))
+        assert corners == sum(
+            cell.disputed and len(set(given.get(point, ())) - {"", "disputed"}) > 1
+            for point, cell in cells.items()
+        )
 
 
 @pytest.mark.parametrize("path", LEADS)

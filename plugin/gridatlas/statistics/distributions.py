@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 
 _MANY = 1000.0
 """Degrees of freedom beyond which a series tells Student's t from the normal distribution."""
+_MORE = ((4, (1, 0, 1, 0)), (96, (5, 0, 16, 0, 3, 0)), (384, (3, 0, 19, 0, 17, 0, -15, 0)))
+"""Divisors and polynomials of a normal quantile, by powers of 1/df: what Student's t has more."""
 
 
 def _by_element(function: Callable[[float], float]) -> Callable[[ArrayLike], Floats]:
@@ -73,8 +75,7 @@ def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
 
 def _terms(size: ArrayLike) -> int:
     """As many terms of a continued fraction as float64 tells apart."""
-    largest = float(np.max(size, initial=1, where=np.isfinite(size)))
-    return 20 + int(4 * math.sqrt(largest))
+    return 20 + int(4 * math.sqrt(np.max(size, initial=1, where=np.isfinite(size))))
 
 
 def chi_squared_tails(chi2: float, df: float) -> tuple[float, float]:
@@ -92,8 +93,7 @@ def chi_squared_tails(chi2: float, df: float) -> tuple[float, float]:
         return 1.0, 0.0
     front = math.exp(a * math.log(x) - x - math.lgamma(a))
     if x < a + 1:
-        term = below = 1 / a
-        n = a
+        n, term, below = a, 1 / a, 1 / a
         while term > below * 1e-17:
             n += 1
             term *= x / n
@@ -138,6 +138,8 @@ def t_cdf(t: ArrayLike, df: ArrayLike) -> Floats:
 def t_quantile(p: float, df: ArrayLike) -> Floats:
     """The inverse of `t_cdf`, by Newton's method on the logarithm of the tail.
 
+    It begins with 26.7.5 of Abramowitz and Stegun, Handbook of Mathematical Functions.
+
     Args:
         p: Above 0.5, below 1.
         df: At least 1; infinite for the normal distribution.
@@ -151,6 +153,7 @@ def t_quantile(p: float, df: ArrayLike) -> Floats:
 def _t_quantiles(p: float, of: tuple[float, ...]) -> Floats:
     df = np.array(of)
     t = np.full(df.shape, normal_quantile(p))
+    t = t + sum(np.polyval(more, t) / by / df**k for k, (by, more) in enumerate(_MORE, 1))
     finite = np.where(np.isfinite(df), df, 1)
     at_0 = np.exp(_log_gamma((finite + 1) / 2) - _log_gamma(finite / 2))
     at_0 = np.where(finite < 1e6, at_0 / np.sqrt(finite * np.pi), 1 / math.sqrt(2 * math.pi))
@@ -159,6 +162,6 @@ def _t_quantiles(p: float, of: tuple[float, ...]) -> Floats:
         density = at_0 * np.exp(-(finite + 1) / 2 * np.log1p(t * t / finite))
         step = np.where(np.isfinite(df), tail / density * np.log(tail / (1 - p)), 0)
         t = t + step
-        if not (np.abs(step) > 1e-11 * t).any():
+        if not (np.abs(step) > 1e-6 * t).any():  # The next would be as small as its square.
             break
     return np.where(np.isnan(df), np.nan, t)

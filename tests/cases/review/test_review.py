@@ -69,7 +69,10 @@ def _times(row: str, part: str, factor: float) -> str:
 
 
 def reviewed(case: dict[str, Any], folder: Path) -> Report:
-    """The report on a change of one study, or of the studies that it names."""
+    """The report on a change of one study, or of the studies that it names.
+
+    What studies of other cases have the same of, is in a cache beside the folder.
+    """
     for side in ("base", "head"):
         for study in case.get("studies", [case.get("study")]):
             files = dict(STUDIES[study])
@@ -91,8 +94,9 @@ def reviewed(case: dict[str, Any], folder: Path) -> Report:
                 write_files(folder / side / copy, STUDIES[study])
         (folder / side).mkdir(exist_ok=True)
         write_files(folder / side / "other", STUDIES["other"])
-    load = load_base("base", Path("data"), folder), load_snapshot("head", Path("data"), folder)
-    return make_report(compare_snapshots(*load))
+    cache = folder.parent / "cache"
+    base = load_base("base", Path("data"), folder, cache=cache)
+    return make_report(compare_snapshots(base, load_snapshot("head", Path("data"), folder, cache)))
 
 
 @pytest.mark.parametrize("name", CASES)

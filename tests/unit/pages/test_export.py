@@ -1,28 +1,25 @@
 """Downloads: a grid's CSV is data in the format again, its JSON says where each value is from."""
 
-import ast
 import csv
-import inspect
 import io
 import json
-import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pytest
-from builders import HEAD, table
+from builders import HEAD, REPOSITORY, table, write_study
+from site_builds import Project, add_reproduced_study
 
-from gridatlas.assessment import cells
 from gridatlas.assessment.assess import assess
 from gridatlas.assessment.cells import columns, to_frame
+from gridatlas.assessment.pipeline import load_data
 from gridatlas.assessment.uncertainty import UNTESTED, GridUncertainty
 from gridatlas.charts.draw import draw_values
 from gridatlas.charts.render import draw_one
 from gridatlas.model.problems import only_problems
-from gridatlas.pages import exports
-from gridatlas.pages.exports import to_csv, to_json, to_svg
+from gridatlas.pages.exports import answers_json, to_csv, to_json, to_svg
 from gridatlas.table.choose import analyse
 
 FACETS = HEAD + "facets: [model]\n"
@@ -277,71 +274,86 @@ def test_json_says_null_of_cells_that_were_never_tested(make_study):
         ]  # fmt: skip
 
 
-def _written_names():
-    """Every name that the code that writes downloads gives a key or a column."""
+def unique(pairs):
+    """An object of JSON that has each of its keys once."""
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
+
+
+def keys_of(content):
+    """The keys of all objects in JSON."""
+    if isinstance(content, list):
+        return set().union(*map(keys_of, content))
+    if not isinstance(content, dict):
+        return set()
+    return set(content).union(*map(keys_of, content.values()))
+
+
+@pytest.fixture(scope="module")
+def written_names(tmp_path_factory):
+    """Every key and column that downloads of studies have which say all that can be said."""
+    folder = tmp_path_factory.mktemp("written")
+    add_reproduced_study(Project(folder))
+    twice = "roles: {seed: replicate}\n", table("rate,depth,seed,value", "1,1,1,2", "1,1,2,3")
+    read = "spread: {column: beside, kind: sd, n: 5}\nreadings:\n"
+    read += (
+        "  - {id: one, file: cells.csv, url: 'https://x.example/'}\n  - {id: two, file: b.csv}\n"
+    )
+    cells = table("rate,depth,value,beside", "1,1,2,0.5", "2,1,3,0.5")
+    write_study(folder / "data/twice", HEAD + twice[0], twice[1])
+    write_study(folder / "data/read", HEAD + read, cells, {"b.csv": cells.replace("3", "4")})
     names = set()
-    for module in (exports, cells):
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
-            parts = []
-            if isinstance(node, ast.Dict):
-                parts = node.keys
-            elif isinstance(node, ast.Tuple | ast.List):
-                parts = list(node.elts)
-            names |= {
-                part.value
-                for part in parts
-                if isinstance(part, ast.Constant) and isinstance(part.value, str)
-            }
-    return sorted(name for name in names if re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name))
-
-
-def test_names_that_are_written_are_found():
+    bare = load_data(REPOSITORY / "tests/golden/projects/bare/data")
+    for assessment in (*load_data(folder / "data").values(), *bare.values()):
+        names |= keys_of(json.loads(answers_json(assessment, "")))
+        for grid in assessment.results.grids.values():
+            uncertainty = assessment.uncertainty.of(grid)
+            names |= keys_of(json.loads(to_json(grid, uncertainty, assessment.rerun(grid))))
+            names |= {*columns([(grid, uncertainty)]), *to_csv(grid).splitlines()[0].split(",")}
     assert {
-        "interval_95", "interval_low", "levels", "may_be_best", "range", "read", "reading",
-        "reproduced", "state", "stderr", "value",
-    } <= {*_written_names()}  # fmt: skip
+        *("difference_95", "evidence", "interval_95", "interval_low", "levels", "may_be_best", "p"),
+        *("range", "read", "reading", "reproduced", "spread", "state", "url", "value", "verdict"),
+    } <= names
+    return sorted(names)
 
 
-@pytest.mark.parametrize("name", _written_names())
-def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(checked, name):
-    head = (
-        f"format: 1\ntitle: T\n"
-        f"metric: {{name: M, better: higher, column: score}}\nx: {name}\ny: depth\n"
-    )
+def test_a_factor_named_like_a_key_or_a_column_is_refused_or_kept(checked, written_names):
     more = "readings: [{id: one, file: cells.csv}, {id: two, file: two.csv}]\n"
-    rows = table(f"{name},depth,score,stderr,n", "8,1,0.5,0.1,10")
-    study, problems = checked(head + more, rows, {"two.csv": rows})
-    if study is None:
-        assert [problem.kind for problem in problems] == ["reserved-column"]
-        return
-    assert only_problems(problems) == ()
-    grid = analyse(study).grid()
-    uncertainty = replace(
-        GridUncertainty.unknown(study),
-        ends=np.array([[0.3, 0.7]]),
-        may_be_best=np.array([1], np.int8),
-        ranges=np.array([[0.0, 1.0]]),
-    )
-    (cell,) = json.loads(to_json(grid, uncertainty))["cells"]
-    assert cell["levels"] == {name: 8, "depth": 1}
-    assert [reading["reading"] for reading in cell["read"]] == ["one", "two"]
-    assert (cell["interval_95"], cell["range"]) == ([0.3, 0.7], [0, 1])
-    header, row = csv.reader(io.StringIO(to_csv(grid)))
-    assert [header.count(column) for column in header] == [1] * len(header)
-    assert row[header.index(name)] == "8"
-    assert columns([(grid, uncertainty)])[name] == [8]
+    for name in written_names:
+        x, y = name, "depth" if name != "depth" else "rate"
+        head = f"format: 1\ntitle: T\nmetric: {{name: M, column: score}}\nx: {x}\ny: {y}\n"
+        rows = table(f"{x},{y},score,stderr,n", "8,1,0.5,0.1,10")
+        study, problems = checked(head + more, rows, {"two.csv": rows})
+        if study is None:
+            assert [problem.kind for problem in problems] == ["reserved-column"], name
+            continue
+        assert only_problems(problems) == (), name
+        grid = analyse(study).grid()
+        uncertainty = replace(
+            GridUncertainty.unknown(study),
+            ends=np.array([[0.3, 0.7]]),
+            may_be_best=np.array([1], np.int8),
+            ranges=np.array([[0.0, 1.0]]),
+        )
+        (cell,) = json.loads(to_json(grid, uncertainty), object_pairs_hook=unique)["cells"]
+        assert cell["levels"] == {x: 8, y: 1}
+        assert [reading["reading"] for reading in cell["read"]] == ["one", "two"], name
+        assert (cell["interval_95"], cell["range"]) == ([0.3, 0.7], [0, 1]), name
+        header, row = csv.reader(io.StringIO(to_csv(grid)))
+        assert (len({*header}), row[header.index(x)]) == (len(header), "8"), name
+        assert columns([(grid, uncertainty)])[x] == [8], name
 
 
-@pytest.mark.parametrize("name", _written_names())
-def test_a_metric_whose_column_is_another_column_is_refused(checked, name):
-    head = f"format: 1\ntitle: T\nmetric: {{name: M, column: {name}}}\nx: rate\ny: depth\n"
-    study, problems = checked(head, table(f"rate,depth,{name}", "8,1,1"))
-    if study is None:
-        assert [problem.kind for problem in problems] == ["duplicate-column"]
-        return
-    header, row = csv.reader(io.StringIO(to_csv(analyse(study).grid())))
-    assert [header.count(column) for column in header] == [1] * len(header)
-    assert row[header.index(name)] == "1"
+def test_a_metric_whose_column_is_another_column_is_refused(checked, written_names):
+    for name in written_names:
+        x, y = ("rate", "depth") if name not in ("rate", "depth") else ("one", "two")
+        head = f"format: 1\ntitle: T\nmetric: {{name: M, column: {name}}}\nx: {x}\ny: {y}\n"
+        study, problems = checked(head, table(f"{x},{y},{name}", "8,1,1"))
+        if study is None:
+            assert [problem.kind for problem in problems] == ["duplicate-column"], name
+            continue
+        header, row = csv.reader(io.StringIO(to_csv(analyse(study).grid())))
+        assert (len({*header}), row[header.index(name)]) == (len(header), "1"), name
 
 
 def test_an_svg_file_follows_the_readers_colours(make_study):
