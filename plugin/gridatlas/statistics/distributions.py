@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,15 +18,11 @@ Floats = NDArray[np.float64]
 
 _MANY = 1000.0
 """Degrees of freedom beyond which a series tells Student's t from the normal distribution."""
-
-
-def _by_element(function: Callable[[float], float]) -> Callable[[ArrayLike], Floats]:
-    each: Any = np.frompyfunc(function, 1, 1)
-    return lambda x: np.asarray(each(np.asarray(x, float)), float)
-
-
-_erfc = _by_element(math.erfc)
-_log_gamma = _by_element(lambda x: math.lgamma(x) if x > 0 else math.nan)
+_AT_ONCE = 10_000
+"""Terms of continued fractions that are made at once."""
+_Each = Callable[[ArrayLike], Floats]
+_erfc: _Each = np.vectorize(math.erfc, [float])
+_log_gamma: _Each = np.vectorize(lambda x: math.lgamma(x) if x > 0 else math.nan, [float])
 
 
 def normal_cdf(z: ArrayLike) -> Floats:
@@ -60,11 +55,14 @@ def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
     swapped = x > (a + 1) / (a + b + 2)
     a, b, x = np.where(swapped, b, a), np.where(swapped, a, b), np.where(swapped, 1 - x, x)
     fraction = np.ones_like(a)
+    terms = np.arange(_terms(np.maximum(a, b)) - 1, 0, -1).reshape(-1, *[1] * a.ndim)
+    step = max(1, _AT_ONCE // max(1, a.size))
     with np.errstate(all="ignore"):
-        for m in reversed(range(1, _terms(np.maximum(a, b)))):
+        for m in np.split(terms, range(step, len(terms), step)):
             half = m // 2
-            over = -(a + half) * (a + b + half) if m % 2 else half * (b - half)
-            fraction = 1 + over * x / ((a + m - 1) * (a + m)) / fraction
+            over = np.where(m % 2, -(a + half) * (a + b + half), half * (b - half))
+            for term in over * x / ((a + m - 1) * (a + m)):
+                fraction = 1 + term / fraction
         front = a * np.log(x) + b * np.log1p(-x) - np.log(a)
         front += _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
         found = np.where(x > 0, np.exp(front) / fraction, 0 * a)
@@ -73,8 +71,7 @@ def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
 
 def _terms(size: ArrayLike) -> int:
     """As many terms of a continued fraction as float64 tells apart."""
-    largest = float(np.max(size, initial=1, where=np.isfinite(size)))
-    return 20 + int(4 * math.sqrt(largest))
+    return 20 + int(4 * math.sqrt(np.max(size, initial=1, where=np.isfinite(size))))
 
 
 def chi_squared_tails(chi2: float, df: float) -> tuple[float, float]:
