@@ -239,11 +239,11 @@ class Column:
     @cached_property
     def decimals(self) -> int:
         """The most decimals that a number has."""
-        odd = [number for number in self.written if "e" in number or "E" in number]
-        most = max(
-            (len(number.partition(".")[2]) for number in {*self.written} - {*odd}), default=0
-        )
-        return max(most, *(places_of(Decimal(number)) for number in odd), 0)
+        return max(
+            places_of(Decimal(number)) if "e" in number or "E" in number
+            else len(number.partition(".")[2])
+            for number in ("0", *self.written)
+        )  # fmt: skip
 
     @property
     def summary(self) -> str:

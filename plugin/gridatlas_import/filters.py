@@ -146,8 +146,8 @@ def _naming(table: RawTable, asked: ImportOptions, mark: numerals.DecimalMark) -
             continue
         column = column_of(table, name, mark)
         named = plain_name(name) in ("metric", "metric_name", "measure", "metric_type")
-        of_headings = {*column.distinct} <= {*table.wide}
-        if named and column.distinct and not (column.is_metric_like or of_headings):
+        # In this order: it takes long to find the levels of numbers that were measured.
+        if named and not column.is_metric_like and not {*column.distinct} <= {*table.wide}:
             return column
         if not (table.wide or column.is_metric_like) and _names_metrics(column):
             return column

@@ -89,7 +89,7 @@ def odd_texts(texts: Collection[str]) -> set[str]:
 
     What holds of those needn't be looked at one by one; where all are, it is found at once.
     """
-    lines = "".join(map("{}\n".format, texts))
+    lines = "\n".join([*texts, ""])
     if lines.count("\n") == len(texts) and _PLAIN_LINES.fullmatch(lines):
         return set()
     return {text for text in texts if not _PLAIN.fullmatch(text)}

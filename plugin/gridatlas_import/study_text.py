@@ -133,7 +133,7 @@ def roles_of(imported: Imported) -> dict[str, Role]:
     codes = {}
     for name, defined in levels.items():
         place = {level: at for at, level in enumerate(defined)}
-        codes[name] = np.array([place[text] for text in imported.columns[name]], np.intp)
+        codes[name] = np.fromiter(map(place.__getitem__, imported.columns[name]), np.intp)
     value = np.array([float(text or "nan") for text in imported.columns[imported.metric]])
     guesses = guess_roles(levels, codes, value)
     for name in imported.replicates.values():

@@ -27,7 +27,7 @@ from gridatlas.model.schema import RESERVED_FACETS, AcceptedEntry, StudyFile
 from gridatlas.model.study import STATES
 from gridatlas.pages.fence import OPTIONS
 from gridatlas.pages.filters import FILTERS, GLOBALS
-from gridatlas.pages.plan import plan_overview, plan_study, plan_unreadable
+from gridatlas.pages.plan import plan_home, plan_overview, plan_study, plan_unreadable
 from gridatlas_zensical.standalone import StandaloneExtension
 
 PACKAGE = Path(gridatlas.__file__).parent
@@ -180,7 +180,7 @@ def test_every_template_is_described_with_what_it_gets() -> None:
     words_there = words(PACKAGE / "pages" / "TEMPLATES.md")
     assessments = [*real_data().values()]
     plans = [
-        plan_overview(assessments, "s", {}),
+        plan_overview([plan_home(assessment, "s") for assessment in assessments], "s", {}),
         *plan_study(assessments[0], "s"),
         plan_unreadable("x", (), "s"),
     ]

@@ -105,21 +105,20 @@ def _answer(page: Design, asked: Sequence[Question], front: Answer | None) -> An
 
 _SAY: Mapping[str, Callable[[Question], Said]] = {
     "names": say_names, "tuned": say_tuned, "by block": say_blocks, "cell": say_cell,
-    "interaction": say_interaction,
+    "interaction": say_interaction, "axis": say_axis, "condition": say_axis,
 }  # fmt: skip
-"""Those of axes and conditions are told by `say_axis`."""
 
 
 def _in_order(page: Design, asked: Sequence[Question]) -> list[Said]:
     """What each question gives, the one that leads first."""
-    found = [_SAY[of.kind](of) if of.kind in _SAY else say_axis(of)[0] for of in asked]
+    found = [_SAY[of.kind](of) for of in asked]
     shown = [each for each in found if each.heads]
     if not shown:
         return found
     leading = shown[0]
     if leading.question.kind == "condition":
         # What only depends is evidence.
-        leading = min(shown, key=lambda each: _rule(each) == "depends")
+        leading = min(shown, key=lambda of: bool(of.naming and of.naming.rule == "depends"))
     blocks = [each for each in shown if each.question.kind == "by block"]
     by_block = leading.question.kind == "names" and blocks
     if by_block and _blocks_differ(page, blocks[0].question) <= 0.025:
@@ -138,11 +137,6 @@ def _explains_more(question: Question, shown: Sequence[Said]) -> bool:
     sums = {question.factor: first, question.other: second}
     axes = {each.question.factor for each in shown if each.question.kind == "axis"}
     return all(rest > sums[name] for name in axes if name in sums)
-
-
-def _rule(stated: Said) -> str:
-    naming = say_axis(stated.question)[1]
-    return naming.rule if naming else ""
 
 
 def _blocks_differ(page: Design, question: Question) -> float:
@@ -164,7 +158,7 @@ def _together(stated: Sequence[Said]) -> tuple[list[tuple[str, float]], bool]:
         return [*leading.heads], leading.capped
     page = leading.question.design
     alike = [each for each in stated if each.question.kind == kind]
-    namings = [(each, say_axis(each.question)[1]) for each in alike]
+    namings = [(each, each.naming) for each in alike]
     first = namings[0][1]
     if first is None:
         return [*leading.heads], leading.capped

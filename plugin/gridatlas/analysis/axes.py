@@ -22,14 +22,14 @@ from gridatlas.analysis.said import (
 from gridatlas.analysis.table import Floats
 
 
-def say_axis(question: Question) -> tuple[Said, Naming | None]:
+def say_axis(question: Question) -> Said:
     """Of the levels of a number."""
     page = question.design
     if not page.factor(question.factor).numbers and question.kind == "condition":
-        return _say_condition(question), None
+        return _say_condition(question)
     naming = name_level(question)
     if naming is None:
-        return Said(question), None
+        return Said(question)
     tests, factor = question.tests, page.factor(question.factor)
     at = naming.test if naming.test >= 0 else int(np.nanargmin(question.adjusted))
     means, _ = contrasts.level_means(page, question.factor)
@@ -62,7 +62,7 @@ def say_axis(question: Question) -> tuple[Said, Naming | None]:
     stated = assertion(question, at, kind, [factor.levels[of] for of in naming.levels], p)
     options = tuple((head, p) for head in heads)
     much = _how_much(question, naming, at, values)
-    return Said(question, options, capped, tuple(evidence), (also,), (stated,), much), naming
+    return Said(question, options, capped, tuple(evidence), (also,), (stated,), much, naming)
 
 
 def _how_much(question: Question, naming: Naming, at: int, values: Sequence[str]) -> str:

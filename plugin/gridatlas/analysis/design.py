@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -105,7 +106,7 @@ class Design:
         """Whether each cell has an error of its own, of its counts or of its rows."""
         return self.unit in ("counts", "repeats")
 
-    @property
+    @cached_property
     def varied(self) -> tuple[str, ...]:
         """Axes with at least two levels that have a value."""
         found = []

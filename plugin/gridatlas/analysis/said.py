@@ -11,7 +11,7 @@ import numpy as np
 
 from gridatlas.analysis import contrasts, words
 from gridatlas.analysis.design import Design, design
-from gridatlas.analysis.questions import Question
+from gridatlas.analysis.questions import Naming, Question
 from gridatlas.analysis.table import Floats
 
 Grade = Literal["clear", "likely", "not-shown", "untestable", "reading-dependent"]
@@ -105,6 +105,7 @@ class Said:
         evidence: Where it leads.
         also: Where another question leads.
         much: As in `Answer`.
+        naming: Of an axis, what may be said of its levels.
     """
 
     question: Question
@@ -114,6 +115,7 @@ class Said:
     also: tuple[str, ...] = ()
     assertions: tuple[Assertion, ...] = ()
     much: str = ""
+    naming: Naming | None = None
 
 
 def graded(p: float, *, capped: bool) -> Grade:

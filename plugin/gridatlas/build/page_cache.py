@@ -101,9 +101,9 @@ class CachedStudy:
 
     def page(self, plan: PagePlan) -> Page:
         """The page that a plan has become."""
-        markdown, figures, anchors = self._pages[plan.path]
+        markdown, figures, anchors, dataset = self._pages[plan.path]
         texts = cast(Mapping[str, str], _Named(figures, self._parts))
-        return Page(plan, markdown, texts, frozenset(anchors))
+        return Page(plan, markdown, texts, frozenset(anchors), dataset=dataset)
 
 
 def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Content]:
@@ -122,6 +122,7 @@ def _parts(pages: Iterable[Page], files: Mapping[str, Content]) -> dict[str, Con
                 page.markdown,
                 numbered({key: str(figure) for key, figure in page.figures.items()}),
                 sorted(page.anchors),
+                page.dataset,
             )
             for page in pages
         ],

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache as memoised
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -26,11 +27,10 @@ from gridatlas.model.problems import Problem, visible
 from gridatlas.model.study import Study
 from gridatlas.pages.context import study_paths
 from gridatlas.pages.environment import check_templates
-from gridatlas.pages.exports import ANSWERS, GRIDS, answers_json
-from gridatlas.pages.meta import CELLS, CROISSANT, croissant, json_ld, study_csv, tags
+from gridatlas.pages.exports import GRIDS
+from gridatlas.pages.meta import tags
 from gridatlas.pages.page import Page
 from gridatlas.pages.plan import (
-    EmbedPlan,
     PagePlan,
     plan_embeds,
     plan_overview,
@@ -115,10 +115,9 @@ def build(
         page_cache = PageCache(stored, (into, address, ending), templates, digests)
         study_writer = StudyWriter(page_cache, pool, site, data, into)
         studies = []
-        about = published(data, [assessment.study for assessment in assessments.values()])
-        local = serve_cache is not None
+        of_all = tuple(assessment.study for assessment in assessments.values())
         for study in _study_plans(
-            assessments, data, into, page_of, cache, serve_cache, progress, about, local=local
+            assessments, data, into, page_of, cache, serve_cache, progress, published(data, of_all)
         ):
             studies.append(study)
             if base is None:  # Otherwise its pages have the changes as well.
@@ -144,7 +143,8 @@ def build(
         if content := plan.context.get("history"):
             name = f"{GRIDS}/{plan.context['study'].id}/history.json"
             files.add({name: json.dumps(content, ensure_ascii=False, indent=1)})
-    pages = _with_metadata(pages, plans, embeds, assessments, into, site, files)
+    files.add(at_old_addresses(of_all, plans, embeds, files, into, site, MOVED))
+    pages = tuple(replace(page, head=tags(page.plan, site)) for page in pages)
     problems = [*assessments.problems, *problems, *writer.problems]
     return Site(pages, files, tuple(problems), assessments, broken)
 
@@ -174,25 +174,6 @@ def _write(
     return tuple(written[plan.path] for plan in plans)
 
 
-def _with_metadata(
-    pages: Iterable[Page],
-    plans: list[PagePlan],
-    embeds: list[EmbedPlan],
-    assessments: Assessments,
-    into: str,
-    site: SiteAddress,
-    files: SiteFiles,
-) -> tuple[Page, ...]:
-    """The pages with what their heads say; adds the data files, and the pages of old addresses."""
-    datasets = _data_files(assessments.values(), into, site, files)
-    studies = tuple(assessment.study for assessment in assessments.values())
-    files.add(at_old_addresses(studies, plans, embeds, files, into, site, MOVED))
-    return tuple(
-        replace(page, head=tags(page.plan, site), dataset=datasets.get(page.plan.path, ""))
-        for page in pages
-    )
-
-
 def _other_plans(plans: Iterable[PagePlan]) -> list[PagePlan]:
     """Those of no study, but for the overview, which is the first."""
     return [plan for plan in islice(plans, 1, None) if "study" not in plan.context]
@@ -207,10 +188,9 @@ def _study_plans(
     serve_cache: ServeCache | None,
     progress: ProgressReporter,
     about: Mapping[str, Published],
-    *,
-    local: bool,
 ) -> Iterator[StudyPlan]:
     """What is to be written of each study."""
+    local = serve_cache is not None
     for study_id, measured in tracked(assessments.items(), "studies assessed"):
         assessment = measured.shown
         study = assessment.study
@@ -266,34 +246,13 @@ def _by_study(studies: Iterable[StudyPlan], plans: Iterable[PagePlan]) -> list[S
     return [replace(study, plans=tuple(by_id[study.id])) for study in studies]
 
 
-def _data_files(
-    assessments: Iterable[Assessment], into: str, site: SiteAddress, files: SiteFiles
-) -> dict[str, str]:
-    """Add each study's table of all cells, and its Croissant description.
-
-    Returns:
-        The JSON-LD of the studies' pages, by their paths.
-    """
-    json_lds = {}
-    for assessment in assessments:
-        folder = f"{into}/{assessment.study.id}"
-        page = f"{folder}/index.md"
-        table = study_csv(assessment.results, files)
-        files.add({f"{folder}/{CELLS}": table})
-        answers = answers_json(assessment, into)
-        files.add({f"{GRIDS}/{assessment.study.id}/{ANSWERS}": answers})
-        files.add({f"{folder}/{CROISSANT}": croissant(assessment.results, page, site, files)})
-        json_lds[page] = json_ld(assessment.study, page, site, table)
-    return json_lds
-
-
 def _plans(
     studies: Iterable[StudyPlan], unreadable: Mapping[str, tuple[Problem, ...]], into: str
 ) -> list[PagePlan]:
     """Those of all pages; that of the overview comes first."""
     pages = {visible(folder): unreadable_page(folder, into) for folder in unreadable}
     return [
-        plan_overview([study.assessment for study in studies], into, pages),
+        plan_overview([study.plans[0] for study in studies], into, pages),
         *(plan for study in studies for plan in study.plans),
         *(plan_unreadable(folder, found, into) for folder, found in unreadable.items()),
     ]
@@ -312,8 +271,9 @@ def compact(script: str) -> str:
     return _SPACES.sub(lambda found: found[1] or found[2], _COMMENTS.sub("", script))
 
 
+@memoised
 def assets(cache: Path | None = None) -> dict[str, str | bytes]:
-    """The files that every results site brings along, by their paths.
+    """The files that every results site brings along, by their paths; made once.
 
     Args:
         cache: Folder where Vega, which vl-convert makes, is cached.

@@ -21,6 +21,7 @@ from gridatlas.files.door import read_file
 from gridatlas.model.addresses import SiteAddress
 from gridatlas.model.limits import Limits, NotRead, limits
 from gridatlas.model.problems import Problem
+from gridatlas.pages import exports, meta
 from gridatlas.pages.agreement import pairs_csv
 from gridatlas.pages.archive import archive
 from gridatlas.pages.embeds import embed_path
@@ -190,6 +191,7 @@ class StudyWriter:
                 files |= _downloads(embed, drawing, study.assessment)
                 progress(f"wrote the files of {grid_path(embed.grid)}")
             files |= self._drawn_cards(study.plans) | self._archive(study, files)
+            pages[0] = replace(pages[0], dataset=self._data_files(study, files))
             self._end(study.id, pages, files, writer)
         return self._finished[study.id]
 
@@ -205,6 +207,23 @@ class StudyWriter:
             text = ""  # It changes just now: the next build has it.
         packed = archive(study.assessment, self._into, address, published, files, text)
         return {f"{folder}/{ARCHIVE}": packed}
+
+    def _data_files(self, study: StudyPlan, files: dict[str, str | bytes]) -> str:
+        """Add a study's answers, its table of all cells, and its Croissant description.
+
+        Args:
+            files: Those of the study, with the table of each grid.
+
+        Returns:
+            The JSON-LD of its page.
+        """
+        measured, folder = study.assessment.measured, f"{self._into}/{study.id}"
+        page = f"{folder}/index.md"
+        files[f"{folder}/{meta.CELLS}"] = table = meta.study_csv(measured, files)
+        answers = exports.answers_json(study.assessment, self._into)
+        files[f"{exports.GRIDS}/{study.id}/{exports.ANSWERS}"] = answers
+        files[f"{folder}/{meta.CROISSANT}"] = meta.croissant(measured, page, self._site, files)
+        return meta.json_ld(measured.study, page, self._site, table)
 
     def end_overview(self, overview: PagePlan, writer: Writer) -> CachedStudy:
         """The page that links to all studies, which was begun."""

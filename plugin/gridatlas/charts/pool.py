@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from functools import cache
 from importlib.metadata import version
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 POOL_FROM = 120
 """Pictures to draw from which other processes pay: each takes as long to start as 40 to draw."""
 PROCESSES = 2
-MAX_DRAWINGS_IN_MEMORY = 64
+MAX_DRAWINGS_IN_MEMORY = 128
 """Drawings from the cache that are in memory at once."""
 
 Drawn = TypeVar("Drawn", bound=Drawable)
@@ -62,7 +62,7 @@ class RenderPool(Generic[Drawn]):
         self, folder: Path | None, progress: Callable[[int, int], None] | None = None
     ) -> None:
         self._folder, self._progress = folder, progress
-        self._requested: dict[Drawn, None] = {}
+        self._requested: dict[Drawn, str] = {}
         self._pending: dict[Drawn, Future[Drawing | None] | None] = {}
         self._drawn: dict[Drawn, Drawing] = {}
         self._cached = CachedDrawings(lambda: self._requested, folder, self._drawn)
@@ -84,7 +84,7 @@ class RenderPool(Generic[Drawn]):
     def request(self, pictures: Iterable[Drawn]) -> None:
         """Have pictures drawn that the cache doesn't have, each once."""
         new = [picture for picture in dict.fromkeys(pictures) if picture not in self._requested]
-        self._requested |= dict.fromkeys(new)
+        self._requested |= {picture: _key(picture) for picture in new}
         self._pending |= dict.fromkeys(
             picture for picture in new if not self._cached.exists(picture)
         )
@@ -186,14 +186,15 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
     """Drawings in the cache; those that were read last are in memory.
 
     Args:
-        pictures: Gives those whose drawings can be read; there may be more later.
+        pictures: Gives those whose drawings can be read, with their keys in the cache; there may be
+            more later.
         folder: The cache.
         uncached: Drawings that couldn't be cached; there may be more later.
     """
 
     def __init__(
         self,
-        pictures: Callable[[], Collection[Drawn]],
+        pictures: Callable[[], Mapping[Drawn, str]],
         folder: Path | None,
         uncached: Mapping[Drawn, Drawing] = MappingProxyType({}),
     ) -> None:
@@ -220,7 +221,7 @@ class CachedDrawings(Mapping[Drawn, Drawing]):
         drawing = self._uncached.get(picture) or self._in_memory.get(picture)
         if drawing is not None:
             return drawing
-        parts: Mapping[str, Any] | None = open_cache(self._folder).get(_key(picture))
+        parts: Mapping[str, Any] | None = open_cache(self._folder).get(self._pictures()[picture])
         return None if parts is None else self._remember(picture, Drawing(**parts))
 
     def _remember(self, picture: Drawn, drawing: Drawing) -> Drawing:

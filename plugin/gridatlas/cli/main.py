@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from importlib.abc import InspectLoader
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
@@ -72,4 +73,6 @@ def main(context: click.Context) -> None:
       gridatlas build --site       build the site
       gridatlas diff main HEAD     show what changed in the results
     """  # noqa: D301 (click reads the \\b)
+    # NumPy isn't imported yet. Threads for its matrices, which are small, wait for one another.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     context.with_resource(progress_at_terminal())

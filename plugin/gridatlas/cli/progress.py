@@ -31,10 +31,8 @@ class TerminalLine:
         if self._progress is not None and what != self._what:
             return
         if self._progress is None:
-            self._progress, self._what = (
-                Progress(total, done, self._stream, self._clock, what),
-                what,
-            )
+            self._what = what
+            self._progress = Progress(total, done, self._stream, self._clock, what)
         if done >= total:
             self.clear()
         elif self._clock() - self._begun >= SHOWN_AFTER:

@@ -509,17 +509,15 @@ def _with_means(cells: Columns, columns: Columns, rows: Rows, of_cell: Rows) -> 
     trials, left_out = columns.n[of], given[found] - count
     unknown = np.logical_or.reduceat(trials == UNKNOWN, starts)
     disputed = np.isin(found, of_cell[columns.state[rows] == DISPUTED])
-    several = np.flatnonzero(count > 1)
+    several, once = np.flatnonzero(count > 1), found[count == 1].tolist()
     low, high = (
-        column.replaced(found[count == 1].tolist(), [None] * (len(count) - len(several))).replaced(
+        column.replaced(once, Decimals.none(len(once))).replaced(
             found[several].tolist(), columns.value[of[_first(units, starts, count, end)][several]]
         )
         for column, end in ((cells.low, np.minimum), (cells.high, np.maximum))
     )
     notes = [*cells.note]
-    for cell, number, without in zip(
-        found.tolist(), count.tolist(), left_out.tolist(), strict=True
-    ):
+    for cell, number, without in np.transpose([found, count, left_out]).tolist():
         notes[cell] = f"mean of {number} repeats"
         notes[cell] += f"; {without} more without a value" if without else ""
     return replace(
@@ -533,7 +531,7 @@ def _with_means(cells: Columns, columns: Columns, rows: Rows, of_cell: Rows) -> 
         repeats=_put(cells.repeats, found, count),
         low=low,
         high=high,
-        spread=cells.spread.replaced(found.tolist(), [None] * len(found)),
+        spread=cells.spread.replaced(found.tolist(), Decimals.none(len(found))),
     )
 
 

@@ -64,6 +64,7 @@ class Anatomy:
         folded: Grids side by side, behind a heading that opens.
         found: Differences that the statistics put into words.
         board: The table of many names, which leads; the values are folded below it.
+        studies: On the page of all studies, the heatmaps of each.
     """
 
     leading: tuple[FigureRow, ...]
@@ -72,6 +73,7 @@ class Anatomy:
     found: tuple[Difference, ...] = ()
     board: Board | None = None
     main: tuple[FigureRow, ...] = ()
+    studies: tuple[Section, ...] = ()
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -81,6 +83,7 @@ class Anatomy:
             Section("Values", self.leading),
             Section("Charts", self.charts),
             Section("Heatmaps", self.folded),
+            *self.studies,
         )
 
     @property
@@ -97,6 +100,7 @@ class Anatomy:
             "differences": self.found,
             "compared": any(row.key == "differences" for row in self.leading),
             "board": self.board,
+            "more": {row.key[5:]: row.more for each in self.studies for row in each.rows},
         }
 
     @property

@@ -14,7 +14,7 @@ from gridatlas.pages.environment import IN_TEMPLATES, template_problem
 from gridatlas.pages.fence import Fence, FenceError, no_study, parse
 from gridatlas.pages.fence_figures import figures
 from gridatlas.pages.page import page_links
-from gridatlas.pages.plan import plan_embeds, plan_overview
+from gridatlas.pages.plan import plan_embeds, plan_home, plan_overview
 from gridatlas.pages.render import Templates
 
 
@@ -142,8 +142,9 @@ def studies_html(
         jinja2.TemplateError: For a template that is broken, with its name and line.
     """
     chosen = tuple(chosen)
+    homes = [plan_home(assessment, pages.into) for assessment in chosen]
     plan = replace(
-        plan_overview(chosen, pages.into, {}), path=page, template="studies-alone.md.jinja"
+        plan_overview(homes, pages.into, {}), path=page, template="studies-alone.md.jinja"
     )
     embeds = [embed for assessment in chosen for embed in plan_embeds(assessment, pages.into)]
     written = Templates(*templates, embeds, SiteAddress("", pages.ending)).render(

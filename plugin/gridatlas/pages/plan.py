@@ -135,40 +135,37 @@ class EmbedPlan:
 
 
 def plan_overview(
-    assessments: Iterable[Assessment], into: str, unreadable: Mapping[str, str]
+    studies: Iterable[PagePlan], into: str, unreadable: Mapping[str, str]
 ) -> PagePlan:
-    """The page that leads to all studies."""
-    assessments = tuple(assessments)
-    answers = {assessment.study.id: assessment.answers[""] for assessment in assessments}
+    """The page that leads to all studies.
+
+    Args:
+        studies: The page of each study: what that knows isn't found out again.
+    """
+    homes = [plan.context for plan in studies]
+    answers = {of["study"].id: of["answers"][""] for of in homes}
     line = overview_headline(answers.values())
-    sentences = " ".join(
-        f"{assessment.study.title}: {answers[assessment.study.id].headline}."
-        for assessment in assessments
-    )
-    pages_of = {assessment.study.id: page_context(assessment, into) for assessment in assessments}
-    rows = {assessment.study.id: overview_row(assessment) for assessment in assessments}
+    sentences = " ".join(f"{of['study'].title}: {of['answers'][''].headline}." for of in homes)
     return PagePlan(
         path=f"{into}/index.md",
         template="overview.md.jinja",
         trail=("Studies",),
         nav_title="Studies",
-        title=f"Results: {line}" if assessments else "Results",
-        description=shortened(f"{line}. {sentences}") if assessments else "Results.",
+        title=f"Results: {line}" if homes else "Results",
+        description=shortened(f"{line}. {sentences}") if homes else "Results.",
         context={
-            "results": tuple(assessment.results for assessment in assessments),
+            "results": tuple(of["results"] for of in homes),
             "line": line,
             "answers": answers,
             "problems": (),
             "unreadable": unreadable,
-            "pages_of": pages_of,
-            "more": {study_id: row.more for study_id, row in rows.items()},
+            "pages_of": {of["study"].id: of for of in homes},
             "changes_page": "",
             "changed": "",
             "since": "",
         },
-        given=tuple(
-            Section(assessment.study.title, (rows[assessment.study.id],))
-            for assessment in assessments
+        anatomy=lambda: Anatomy(
+            (), studies=tuple(Section(of["study"].title, (of["lead"](),)) for of in homes)
         ),
     )
 
@@ -192,7 +189,7 @@ def plan_study(
         local: Whether the site is only looked at here: its pages say what the study should state.
     """
     about = {"published": published or Published(), "local": local}
-    pages = [_study_page(assessment, into)]
+    pages = [plan_home(assessment, into)]
     for facet in assessment.study.facets:
         pages.append(_facet_page(assessment, facet, into))
         levels = assessment.results.levels(facet.id)
@@ -258,7 +255,8 @@ def _over(study: Study) -> str:
     return f"{study.metric.name} over {over(study)}"
 
 
-def _study_page(assessment: Assessment, into: str) -> PagePlan:
+def plan_home(assessment: Assessment, into: str) -> PagePlan:
+    """A study's own page."""
     results, study = assessment.results, assessment.study
     answer = assessment.answers[""]
     path, facet = f"{into}/{study.id}/index.md", next(iter(study.facets), None)
@@ -276,6 +274,7 @@ def _study_page(assessment: Assessment, into: str) -> PagePlan:
             "problems": results.problems,
             "levels_facet": facet,
             "levels": level_answers(assessment, into, facet),
+            "lead": cache(partial(overview_row, assessment)),
         },
         edit=f"{study.id}/study.yml",
         anatomy=cache(partial(study_anatomy, assessment)),

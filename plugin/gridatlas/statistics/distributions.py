@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +18,8 @@ Floats = NDArray[np.float64]
 
 _MANY = 1000.0
 """Degrees of freedom beyond which a series tells Student's t from the normal distribution."""
+_AT_ONCE = 10_000
+"""Terms of continued fractions that are made at once."""
 _MORE = ((4, (1, 0, 1, 0)), (96, (5, 0, 16, 0, 3, 0)), (384, (3, 0, 19, 0, 17, 0, -15, 0)))
 """Divisors and polynomials of a normal quantile, by powers of 1/df: what Student's t has more."""
 
@@ -62,11 +63,14 @@ def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
     swapped = x > (a + 1) / (a + b + 2)
     a, b, x = np.where(swapped, b, a), np.where(swapped, a, b), np.where(swapped, 1 - x, x)
     fraction = np.ones_like(a)
+    terms = np.arange(_terms(np.maximum(a, b)) - 1, 0, -1).reshape(-1, *[1] * a.ndim)
+    step = max(1, _AT_ONCE // max(1, a.size))
     with np.errstate(all="ignore"):
-        for m in reversed(range(1, _terms(np.maximum(a, b)))):
+        for m in np.split(terms, range(step, len(terms), step)):
             half = m // 2
-            over = -(a + half) * (a + b + half) if m % 2 else half * (b - half)
-            fraction = 1 + over * x / ((a + m - 1) * (a + m)) / fraction
+            over = np.where(m % 2, -(a + half) * (a + b + half), half * (b - half))
+            for term in over * x / ((a + m - 1) * (a + m)):
+                fraction = 1 + term / fraction
         front = a * np.log(x) + b * np.log1p(-x) - np.log(a)
         front += _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
         found = np.where(x > 0, np.exp(front) / fraction, 0 * a)

@@ -61,15 +61,15 @@ class Decimals:
         floats = np.full(len(given), math.nan)
         places = np.full(len(given), NONE, np.int8)
         odd = np.empty(len(given), object)
-        for row, number in enumerate(given):
-            if number is None:
-                continue
-            text = str(number)
-            floats[row] = value = float(number)
-            plain = "E" not in text and _is_plain(text, value, _places(text))
-            places[row] = _places(text) if plain else ODD
+        rows = [row for row, number in enumerate(given) if number is not None]
+        texts = [str(given[row]) for row in rows]
+        floats[rows] = values = [*map(float, texts)]
+        for row, text, value in zip(rows, texts, values, strict=True):
+            decimals = _places(text)
+            plain = "E" not in text and _is_plain(text, value, decimals)
+            places[row] = decimals if plain else ODD
             if not plain:
-                odd[row] = number
+                odd[row] = given[row]
         return cls(floats, places, odd if (places == ODD).any() else None)
 
     @classmethod

@@ -93,3 +93,12 @@ def test_fishers_exact_test():
     near(fisher_greater(k1, n1, k2, n2), stats.hypergeom.sf(k1 - 1, n1 + n2, k1 + k2, n1))
     for a, n, b, m in zip(k1, n1, k2, n2, strict=True):
         near(fisher(a, n, b, m), stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue)
+
+
+def test_many_at_once_are_the_same_as_each_alone():
+    x = np.linspace(0, 1, 3_001)
+    a, b = 1 + 40 * x, 30 - 20 * x
+    size = np.full_like(x, 60.0)  # As many terms of the fraction for each.
+    together = beta_cdf(np.append(a, size), np.append(b, size), np.append(x, x))
+    alone = [beta_cdf([p, 60.0], [q, 60.0], [at, at])[0] for p, q, at in zip(a, b, x, strict=True)]
+    assert together[: len(x)].tolist() == alone

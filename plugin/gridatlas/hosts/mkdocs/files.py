@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
@@ -61,11 +62,11 @@ class SiteFile(File):
 
     def copy_file(self, dirty: bool = False) -> None:
         """Write the file into the site, or have it there from the build before."""
-        place = Path(self.abs_dest_path)
         if self.waiting and self.source is not None:
             digest = self.source.digest(self.src_uri)
-            self.waiting.put(self.dest_uri, digest, place, lambda: self.content_bytes)
+            self.waiting.put(self.dest_uri, digest, self.abs_dest_path, lambda: self.content_bytes)
         else:
+            place = Path(self.abs_dest_path)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(self.content_bytes)
 
@@ -119,26 +120,26 @@ class Waiting:
         """Move the files to where they wait, before MkDocs deletes them."""
         rmtree(self._waiting, ignore_errors=True)
         self._before, self._put = self._put, {}
-        self._make = cache(partial(Path.mkdir, parents=True, exist_ok=True))
+        self._make = cache(partial(os.makedirs, exist_ok=True))
         with suppress(OSError):  # They are deleted and written again.
             self._waiting.mkdir()
         for folder in self._folders:
             with suppress(OSError):  # There is none yet, or likewise.
                 (self.site / folder).rename(self._waiting / folder)
 
-    def put(self, path: str, digest: str, place: Path, content: Callable[[], bytes]) -> None:
+    def put(self, path: str, digest: str, place: str, content: Callable[[], bytes]) -> None:
         """Bring a file to its place, where it waits with this content; else write it.
 
         Args:
             digest: `content_digest` of the content.
         """
-        file = self._waiting / path
+        file = os.path.join(self._waiting, path)
         before = _signature(file)
-        self._make(place.parent)
+        self._make(os.path.dirname(place))
         if before and self._before.get(path) == [before, digest]:
-            file.replace(place)
+            os.replace(file, place)
         else:
-            place.write_bytes(content())
+            Path(place).write_bytes(content())
         self._put[path] = [_signature(place), digest]
 
     def end(self) -> None:
@@ -149,13 +150,13 @@ class Waiting:
                 write_atomic(self._note, json.dumps(self._put).encode())
 
 
-def _signature(file: Path) -> list[int]:
+def _signature(file: str) -> list[int]:
     """Time of writing, size, number and time of change: they differ once a file is written.
 
     Of a link, its own; empty where there is no file.
     """
     try:
-        status = file.lstat()
+        status = os.lstat(file)
     except OSError:
         return []
     return [status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns]

@@ -183,6 +183,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         moved = {
             path: taken[file.dest_uri] for path, file in generated.items() if file.dest_uri in taken
         }
+        data = self._edit_uri(config)
         for page in self.site.pages:
             text = page.relinked(moved).markdown
             file = File.generated(config, page.plan.path, content=text)
@@ -194,7 +195,7 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
                     # Themes take the first page called index for that of its section. The
                     # address is known by now and stays.
                     file.name = page.plan.path.split("/")[-2]
-                file.edit_uri = self._edit_uri(config, page.plan.edit)
+                file.edit_uri = f"{data}{page.plan.edit}" if data and page.plan.edit else None
                 files.append(file)
                 self.pages[page.plan.path] = page.written
         for site_file in site_files(self.site.files, config, taken):
@@ -289,11 +290,10 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         ours = self.pages.get(page.file.src_uri)
         if ours is None:
             return output
-        ending = _ending(config)
-        figures = {key: page_links(html, ending) for key, html in ours.figures.items()}
+        figures = {key: page_links(html, _ending(config)) for key, html in ours.figures.items()}
         # A theme's lists of pages are in large part the indents of their templates.
         parts = _VERBATIM.split(output)
-        parts[::2] = (_SPACE.sub("\n", text) for text in parts[::2])
+        parts[::2] = map(_in_few_lines, parts[::2])
         return fill("".join(parts), figures)
 
     def _add_tags(self, output: str, *, page: HostPage, config: MkDocsConfig) -> str:
@@ -316,11 +316,8 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """Have the site's search find cells and sources; a theme without a search has no index."""
         if index.is_file():
             site = SiteAddress("", _ending(config))
-            entries = [
-                entry
-                for found in (source_entries, cell_entries)
-                for entry in found(self.site.assessments.values(), self.pages.values(), site)
-            ]
+            given = self.site.assessments.values(), self.pages.values(), site
+            entries = [*source_entries(*given), *cell_entries(*given)]
             escaping = config.theme.name in ESCAPING_THEMES
             found = with_entries(index.read_text("utf-8"), entries, escaping, self.config.into)
             index.write_text(found, "utf-8")
@@ -414,10 +411,9 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
         """What to compare with; None where nothing is asked for, or it can't be had."""
         if not self.config.compare_to:
             return None
-        data = Path(self.config.data_)
         try:
             root, cache = self._path(config, "."), self._path(config, self.config.cache)
-            return load_base(self.config.compare_to, data, root, cache=cache)
+            return load_base(self.config.compare_to, Path(self.config.data_), root, cache=cache)
         except CannotCompare as error:
             message = without_commands(f"gridatlas: the option compare_to: {error}")
             if self.config.strict and not self.serving:
@@ -454,14 +450,14 @@ class GridAtlasPlugin(BasePlugin[GridAtlasConfig]):
             return None
         return folder
 
-    def _edit_uri(self, config: MkDocsConfig, edit: str) -> str | None:
-        """Path of a page's data file from the docs folder, where the repository holds both."""
+    def _edit_uri(self, config: MkDocsConfig) -> str:
+        """Path of the data from the docs folder, where the repository holds both; else empty."""
         root = self._path(config, ".")
         data, docs = self._path(config, self.config.data_), Path(config.docs_dir).resolve()
-        if not edit or not data.is_relative_to(root) or not docs.is_relative_to(root):
-            return None
+        if not data.is_relative_to(root) or not docs.is_relative_to(root):
+            return ""
         up = "../" * len(docs.relative_to(root).parts)
-        return f"{up}{data.relative_to(root).as_posix()}/{edit}"
+        return f"{up}{data.relative_to(root).as_posix()}/"
 
 
 def _progress() -> Callable[[str], None]:
@@ -470,8 +466,13 @@ def _progress() -> Callable[[str], None]:
 
 _ELEMENTS = (rf"<{name}\b.*?</{name}>" for name in ("pre", "script", "style", "textarea"))
 _VERBATIM = re.compile(f"({'|'.join(_ELEMENTS)})", re.DOTALL)
-_SPACE = re.compile(r"\s*\n\s*")
-"""Lines that are as good as a space, outside of texts that are shown or run as they are."""
+
+
+def _in_few_lines(html: str) -> str:
+    """HTML without indents and empty lines: outside of texts that are shown or run as they are."""
+    first, *lines = html.split("\n")
+    between = filter(None, map(str.strip, lines[:-1]))
+    return "\n".join([first.rstrip(), *between, lines[-1].lstrip()]) if lines else html
 
 
 def _ending(config: MkDocsConfig) -> str:
