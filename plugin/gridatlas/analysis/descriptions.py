@@ -109,11 +109,11 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     evidence = [few if unanimous else _range(page), *map(_largest, ranked)]
     evidence = [line for line in evidence if line]
     population, pairs = words.population(page), compared(asked)
+    much = f"{_ranked(page, first.factor)}." if names else _means(page, ranked)
     return Answer(
         text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
-        much=f"{_ranked(page, first.factor)}.".replace("….", "…") if names else _range(page),
-        shows=detectable(first), surer=would_show(first, _at_largest(first)),
-        least=_least(page, ranked),
+        much=much.replace("….", "…"), shows=detectable(first), least=_least(page, ranked),
+        surer=would_show(first, _at_largest(first)),
     )  # fmt: skip
 
 
@@ -185,6 +185,20 @@ def _largest(question: Question) -> str:
         label, words.p_text(question.p), "" if slope else size(question, at),
         positive_interval(question, at), would_show(question, at),
     )  # fmt: skip
+
+
+def _means(page: Design, asked: Sequence[Question]) -> str:
+    """Between what the means of each factor's levels lie; the range of the values without one."""
+    factors = [page.factor(question.factor) for question in asked]
+    means = [contrasts.level_means(page, question.factor)[0] for question in asked]
+    ends = [(float(np.nanmin(of)), float(np.nanmax(of))) for of in means if np.isfinite(of).any()]
+    if not ends or len(ends) < len(asked):
+        return _range(page)
+    spans = [
+        f"{words.mean_text(page, low, bare=True)} to {words.mean_text(page, high)} by {of.label}"
+        for of, (low, high) in zip(factors, ends, strict=True)
+    ]
+    return f"Mean {words.small(page.study.table.metric.name)} {words.listed(spans)}."
 
 
 def _range(page: Design) -> str:
@@ -272,28 +286,17 @@ def described_only(page: Design, prefix: str) -> Answer:
     elif ranked:
         text = ranked
     else:
-        text = (
-            f"{metric.name} {ends[0]} to {words.with_unit(page, ends[1])}; {_place(page)}".rstrip(
-                "; "
-            )
-        )
-    if study.copies and not page.fixed:
-        text = (
-            f"One distinct {study.factors[study.only('replicate') or ''].label}: {text}"
-            if study.only("replicate")
-            else text
-        )
+        text = f"{metric.name} {ends[0]} to {words.with_unit(page, ends[1])}; {_place(page)}"
+        text = text.rstrip("; ")
+    if study.copies and not page.fixed and (replicate := study.only("replicate")):
+        text = f"One distinct {study.factors[replicate].label}: {text}"
     evidence = [] if low == high else [_why_not(page), *([unranked] if unranked else [])]
     if study.averages:
         evidence = ["Only averages are known: they are taken as plain values."]
     return Answer(
-        f"{prefix}{text}",
-        (*evidence, *_copies(page), *notes(page)),
-        "untestable",
-        float("nan"),
-        population,
-        much=_range(page) if low != high else "",
-    )
+        f"{prefix}{text}", (*evidence, *_copies(page), *notes(page)), "untestable", float("nan"),
+        population, much=_range(page) if low != high else "",
+    )  # fmt: skip
 
 
 def _why_not(page: Design) -> str:

@@ -190,19 +190,16 @@ def _seeds(assessment: Assessment, facet: Factor, repeat: Factor) -> Seeds | Non
     what = f"mean {study.metric.name} by {inline(facet.label)}, per {inline(repeat.label)}"
     title = f"{study.title}: {what}"
     return Seeds(
-        title=title,
-        description=f"{title}. {'; '.join(row.label for row in rows)}.",
-        x_title=name_with_unit(study.metric.name, study.metric.unit),
-        row_title=facet.label,
-        group_title=group.label if group else "",
-        repeat=inline(repeat.label),
+        title=title, description=f"{title}. {'; '.join(row.label for row in rows)}.",
+        x_title=name_with_unit(study.metric.name, study.metric.unit), row_title=facet.label,
+        group_title=group.label if group else "", repeat=inline(repeat.label),
         repeats=tuple(level.label for level in repeats),
         cells=(min(cells), max(cells)),
         better=study.metric.better or "",
         decimals=mean_decimals(study),
         ends=(float(bounds[0]), float(bounds[1])),
         rows=tuple(rows),
-    )
+    )  # fmt: skip
 
 
 def _cells(assessment: Assessment, at: Mapping[Factor, Level]) -> Floats:
