@@ -188,17 +188,17 @@ def _largest(question: Question) -> str:
 
 
 def _means(page: Design, asked: Sequence[Question]) -> str:
-    """Between what the means of each factor's levels lie; the range of the values without one."""
-    factors = [page.factor(question.factor) for question in asked]
-    means = [contrasts.level_means(page, question.factor)[0] for question in asked]
-    ends = [(float(np.nanmin(of)), float(np.nanmax(of))) for of in means if np.isfinite(of).any()]
-    if not ends or len(ends) < len(asked):
+    """Between what the plain means of each factor's levels lie; with gaps the values' range."""
+    values, spans = _given(page), []
+    order = [name for name in page.study.factors if name not in page.fixed]
+    if not asked or not np.isfinite(values).all():
         return _range(page)
-    spans = [
-        f"{words.mean_text(page, low, bare=True)} to {words.mean_text(page, high)} by {of.label}"
-        for of, (low, high) in zip(factors, ends, strict=True)
-    ]
-    return f"Mean {words.small(page.study.table.metric.name)} {words.listed(spans)}."
+    for question in asked:
+        means = np.moveaxis(values, order.index(question.factor), 0)
+        low, *_, high = sorted(means.reshape(len(means), -1).mean(axis=1).tolist())
+        ends = f"{words.mean_text(page, low, bare=True)} to {words.mean_text(page, high)}"
+        spans.append(f"{ends} by {page.factor(question.factor).label}")
+    return f"Means {', '.join(spans)}."
 
 
 def _range(page: Design) -> str:

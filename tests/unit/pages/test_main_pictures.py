@@ -408,7 +408,7 @@ def test_long_names_of_rows_differ_and_keep_their_means():
     texts = [row["text"] for layer in replace(plot, rows=rows).specification()["layer"]
              if layer["name"].endswith("labels") for row in layer["data"]["values"]]  # fmt: skip
     assert sorted(texts) == [
-        "Before 43.6", "Trained (r…ture 1.0) 43.6", "Trained (r…ure 1.25) 43.6",
+        "Before 43.6", "Trained (…1.0) 43.6", "Trained (…1.25) 43.6",
     ]  # fmt: skip
 
 

@@ -298,7 +298,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
     limit = max(LABEL_LIMIT, ROOM - NARROWEST - texts)
     above = any(len(row.name) * LETTER > limit for row in forest.rows)  # long names: each its line
     names = 0 if above else label_width((row.name for row in forest.rows), limit)
-    width = max(NARROWEST, min(ROOM if above else WIDTH, ROOM - names - texts))
+    width = max(NARROWEST, min(ROOM if above else WIDTH, ROOM - names - texts - LINE * above))
     spec |= {"description": forest.description, "width": width}
     spec["height"] = (ROW + LINE * above) * len(forest.rows)
     drawn = [row for row in forest.rows if row.interval]
