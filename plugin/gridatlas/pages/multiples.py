@@ -240,8 +240,8 @@ def _together(assessment: Assessment, facet: Factor) -> FigureRow | None:
 def _alone(assessment: Assessment, found: Sequence[Difference], key: str, page: str) -> FigureRow:
     """The difference that sums up most of what the others have."""
     of = max(found, key=lambda of: _summed(of.second))
-    row, name = inked(assessment, [of], key, page), " | ".join(of.parts(sign_of(assessment.log)))
-    return replace(row, figures=(replace(row.figures[0], name=name),))
+    row, parts = inked(assessment, [of], key, page), of.parts(sign_of(assessment.log))
+    return replace(row, figures=(replace(row.figures[0], name=_with_facets(of.second, parts)),))
 
 
 def _whole_of(grids: Sequence[Grid]) -> Grid:
@@ -280,10 +280,10 @@ def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
             sentences = [*zip(names, lines, strict=True)]
             shared = [of for of in sentences[0][1] if all(of in lines for _, lines in sentences)]
             some = dict.fromkeys(line for _, of in sentences for line in of if line not in shared)
-            each = (
-                f"{listed([name for name, of in sentences if line in of])}: {line}" for line in some
-            )
-            says = " ".join([*shared, *each])
+            for line in some:
+                of_these = dict.fromkeys(name for name, of in sentences if line in of)
+                shared.append(f"{listed([*of_these])}: {line}")
+            says = " ".join(shared)
             legend = legend_of([figure.heatmap for figure in figures])
             found.append(FigureRow(kind.__name__, figures, says=says, legend=legend))
     return tuple(found)
@@ -367,10 +367,13 @@ def _leading(assessment: Assessment) -> list[Grid]:
 def _names(grids: Sequence[Grid]) -> list[str]:
     """What tells grids apart: the levels that not all of them share."""
     labels = [tuple(level.label for level in grid.names) for grid in grids]
-    return _telling(labels) or [
-        " | ".join(map(with_factor, (facet.label for facet in grid.study.facets), of))
-        for grid, of in zip(grids, labels, strict=True)
-    ]
+    whole = [_with_facets(grid, of) for grid, of in zip(grids, labels, strict=True)]
+    return _telling(labels) or [name or grids[0].label for name in whole]
+
+
+def _with_facets(grid: Grid, labels: Sequence[str]) -> str:
+    """The names of levels, of numbers behind those of their facets: `Method − Before | Seed 1`."""
+    return " | ".join(map(with_factor, (facet.label for facet in grid.study.facets), labels))
 
 
 def _telling(parts: Sequence[Sequence[str]]) -> list[str]:
