@@ -490,7 +490,7 @@ ERRORS = {
     ),
     "unknown plot": (
         ["plain", "as: dot"], 2, "as: dot",
-        "dots, profile, forest, sweep, ratios, seeds, delta or studies",
+        "dots, rows, profile, forest, sweep, ratios, seeds, delta or studies",
         "write `as: dots`",
     ),
     "list with another option": (

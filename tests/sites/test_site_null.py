@@ -42,6 +42,7 @@ NEUTRAL = (
     r"Cell by cell(, in every seed)?, 0 of \d+ are significantly higher and 0 lower \(.*\)\.",
     r"(.*: )?No cell is shown to be the best, (item by item|by .*)\.",
     r".* · best at the edge ▸",  # the highest or lowest value seen, which may be chance
+    r"Small dots: the repeats of each\. ● (highest|lowest) seen\.",
     r"Each cell is .*; (higher|lower) is better\.",
     r"Band: 95 % interval of the (highest|lowest)\.",
     r"The (top score|lowest) of \d+ is partly luck: expect a little (less|more)\.",

@@ -328,7 +328,7 @@ def test_a_chart_is_a_file(chart_files):
     write_study(chart_files / "data/demo", cells="rate,depth,value\n0.1,1,13\n0.2,1,20\n")
     assessment = load_data(chart_files / "data")["demo"]
     assert list(all_plots()) == [
-        "dots", "profile", "forest", "sweep", "ratios", "seeds", "toys"
+        "dots", "rows", "profile", "forest", "sweep", "ratios", "seeds", "toys"
     ]  # fmt: skip
     anatomy = study_anatomy(assessment)
     assert anatomy.context["placed"] == {"settings": ["toys"], "axes": ["profile"], "ahead": []}
@@ -349,7 +349,7 @@ def test_a_chart_is_a_file(chart_files):
         figures(parse("demo\nas: toy\n"), {"demo": assessment})
     assert (
         error.value.expected
-        == "dots, profile, forest, sweep, ratios, seeds, toys, delta or studies"
+        == "dots, rows, profile, forest, sweep, ratios, seeds, toys, delta or studies"
     )
     with pytest.raises(DrawingError, match=r"^Toys: drawn with 1 toys, expected 2$"):
         draw([replace(row.figures[0].chart, missing=1)])

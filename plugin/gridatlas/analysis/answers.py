@@ -298,7 +298,7 @@ def falls_without(study: Study, front: Answer) -> Iterator[str]:
             page = design(replace(study, **less))
             left = answer(page, over_page(ask(page)))
             if left.grade != "untestable" and not leading <= left.asserted:
-                yield words.with_factor(factor, factor.levels[at])
+                yield words.with_factor(factor.label, factor.levels[at])
 
 
 Pages = dict[tuple[str, int] | None, Answer]

@@ -138,7 +138,7 @@ def _rivals_and_edge(question: Question, naming: Naming, means: Floats) -> list[
     if naming.rivals and naming.rule in ("above", "best"):
         names = [words.at(factor, of) for of in naming.rivals]
         ends = f"{len(names)} levels between {names[0]} and {names[-1]}"
-        few = words.listed(names) if len(names) <= 6 else ends
+        few = words.with_factor(factor.label, words.listed(names)) if len(names) <= 6 else ends
         texts.append(f"{words.capital(few)} can't be told from the best.")
     top = int(np.nanargmax(page.sign * means))
     finite = np.flatnonzero(np.isfinite(means))

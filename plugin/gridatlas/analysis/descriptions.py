@@ -109,11 +109,11 @@ def not_shown(page: Design, asked: Sequence[Question], prefix: str) -> Answer:
     evidence = [few if unanimous else _range(page), *map(_largest, ranked)]
     evidence = [line for line in evidence if line]
     population, pairs = words.population(page), compared(asked)
+    much = f"{_ranked(page, first.factor)}." if names else _means(page, ranked)
     return Answer(
         text, (*evidence, *notes(page)), "not-shown", first.p, population, (), pairs,
-        much=f"{_ranked(page, first.factor)}.".replace("….", "…") if names else _range(page),
-        shows=detectable(first), surer=would_show(first, _at_largest(first)),
-        least=_least(page, ranked),
+        much=much.replace("….", "…"), shows=detectable(first), least=_least(page, ranked),
+        surer=would_show(first, _at_largest(first)),
     )  # fmt: skip
 
 
@@ -185,6 +185,20 @@ def _largest(question: Question) -> str:
         label, words.p_text(question.p), "" if slope else size(question, at),
         positive_interval(question, at), would_show(question, at),
     )  # fmt: skip
+
+
+def _means(page: Design, asked: Sequence[Question]) -> str:
+    """Between what the plain means of each factor's levels lie; with gaps the values' range."""
+    values, spans = _given(page), []
+    order = [name for name in page.study.factors if name not in page.fixed]
+    if not asked or not np.isfinite(values).all():
+        return _range(page)
+    for question in asked:
+        means = np.moveaxis(values, order.index(question.factor), 0)
+        low, *_, high = sorted(means.reshape(len(means), -1).mean(axis=1).tolist())
+        ends = f"{words.mean_text(page, low, bare=True)} to {words.mean_text(page, high)}"
+        spans.append(f"{ends} by {page.factor(question.factor).label}")
+    return f"Means {', '.join(spans)}."
 
 
 def _range(page: Design) -> str:
@@ -272,28 +286,17 @@ def described_only(page: Design, prefix: str) -> Answer:
     elif ranked:
         text = ranked
     else:
-        text = (
-            f"{metric.name} {ends[0]} to {words.with_unit(page, ends[1])}; {_place(page)}".rstrip(
-                "; "
-            )
-        )
-    if study.copies and not page.fixed:
-        text = (
-            f"One distinct {study.factors[study.only('replicate') or ''].label}: {text}"
-            if study.only("replicate")
-            else text
-        )
+        text = f"{metric.name} {ends[0]} to {words.with_unit(page, ends[1])}; {_place(page)}"
+        text = text.rstrip("; ")
+    if study.copies and not page.fixed and (replicate := study.only("replicate")):
+        text = f"One distinct {study.factors[replicate].label}: {text}"
     evidence = [] if low == high else [_why_not(page), *([unranked] if unranked else [])]
     if study.averages:
         evidence = ["Only averages are known: they are taken as plain values."]
     return Answer(
-        f"{prefix}{text}",
-        (*evidence, *_copies(page), *notes(page)),
-        "untestable",
-        float("nan"),
-        population,
-        much=_range(page) if low != high else "",
-    )
+        f"{prefix}{text}", (*evidence, *_copies(page), *notes(page)), "untestable", float("nan"),
+        population, much=_range(page) if low != high else "",
+    )  # fmt: skip
 
 
 def _why_not(page: Design) -> str:

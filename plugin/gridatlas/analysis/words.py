@@ -158,13 +158,13 @@ def labelled(factor: Factor, level: int) -> str:
     """A level within a sentence: a name alone, a number with its factor."""
     if factor.numbers is None:
         return factor.spoken[level]
-    return with_factor(factor, at(factor, level))
+    return with_factor(factor.label, at(factor, level))
 
 
-def with_factor(factor: Factor, name: str) -> str:
+def with_factor(factor: str, name: str) -> str:
     """A level's name, behind its factor's where it reads as a number."""
     reads_as_number = name.lstrip("+-−–±<>≤≥~≈.,$€£ ")[:1].isdigit()
-    return f"{factor.label} {name}" if reads_as_number else name
+    return f"{factor} {name}" if reads_as_number else name
 
 
 def at(factor: Factor, level: int) -> str:

@@ -124,10 +124,10 @@ def _chance(
             yield from _sets(study, beaten, len(tested))
             if len(beaten) < len(tested):
                 yield "Faded: no cell of the grid is shown to be worse than its best."
-        elif outlined:
+        elif outlined or named:
             block = next((f for f in study.facets if study.roles.get(f.id) == "block"), None)
             where = f"on one {inline(block.label)} alone" if block else "from cell to cell"
-            yield f"{_outlined(study, named)} stands out only as a whole."
+            yield from [f"{_outlined(study, named)} stands out only as a whole."] * outlined
             yield f"Faded: {where}, differences between settings may be chance."
         else:
             yield "Faded: no difference here is shown to be beyond chance."

@@ -59,7 +59,7 @@ def nearest_behind(answer: Answer | None) -> tuple[Assertion, ...]:
         (head.find(first), abs(of.estimate), of)
         for of in (answer.assertions if answer else ())
         if of.kind == "pair" and of.grade in ("clear", "likely")
-        if _occurs(first := of.levels[0].casefold(), head)
+        if occurs(first := of.levels[0].casefold(), head)
     ]
     return (min(led, key=lambda each: each[:2])[2],) if led else ()
 
@@ -68,14 +68,14 @@ def _is_named(of: Assertion, head: str) -> bool:
     """Whether a headline has all levels of an assertion, of a pair on both sides of its verb."""
     ahead, verb, behind = _VERB.split(head, maxsplit=1) if _VERB.search(head) else ("", "", "")
     if verb and of.kind in ("pair", "block", "best"):
-        return _occurs(of.levels[0], ahead) and all(_occurs(x, behind) for x in of.levels[1:])
-    return all(_occurs(text, head) for text in of.levels)
+        return occurs(of.levels[0], ahead) and all(occurs(x, behind) for x in of.levels[1:])
+    return all(occurs(text, head) for text in of.levels)
 
 
 _VERB = re.compile(r"( beats? | ahead of )")
 
 
-def _occurs(text: str, within: str) -> bool:
+def occurs(text: str, within: str) -> bool:
     """Whether a text occurs as whole words."""
     text, at = text.casefold(), -1
     while (at := within.find(text, at + 1)) >= 0:
@@ -149,8 +149,14 @@ def tuned_levels(study: Study, named: Iterable[Assertion]) -> list[tuple[Factor,
     ]
 
 
-def is_asserted(assessment: Assessment, difference: Difference, named: Iterable[Assertion]) -> bool:
-    """Whether a headline asserts exactly this difference: its pair, and the levels it is at."""
+def is_asserted(
+    assessment: Assessment, difference: Difference, named: Iterable[Assertion], at_level: str = ""
+) -> bool:
+    """Whether a headline asserts exactly this difference: its pair, and the levels it is at.
+
+    Args:
+        at_level: The facet of whose level the headline's page is; empty of another page.
+    """
     if difference.facet is None:
         return False
     study, pair = assessment.study, {level.label for level in difference.levels}
@@ -169,7 +175,7 @@ def is_asserted(assessment: Assessment, difference: Difference, named: Iterable[
         if all(
             at[facet.id] == level.label
             if facet.id in at
-            else level.aggregate or _alone(assessment, facet)
+            else level.aggregate or facet.id == at_level or _alone(assessment, facet)
             for facet, level in others
         ):
             return True

@@ -115,21 +115,26 @@ def grids_view(
 
 
 def differences_view(
-    assessment: Assessment, shown: Sequence[Difference], answer: Answer | None = None
+    assessment: Assessment,
+    shown: Sequence[Difference],
+    answer: Answer | None = None,
+    at_level: str = "",
 ) -> View:
     """Differences of levels side by side, second minus first.
 
     Args:
         answer: What the page leads with, which the outlines are of.
+        at_level: As in `is_asserted`.
     """
     scale = scale_of(assessment, "difference")
     named = assertions_named(answer)
     tests = [difference_tests(assessment, difference) for difference in shown]
     some = any(test.cells for test in tests)
     maps = [
-        _difference_map(assessment, difference, scale, test, named, some)
+        _difference_map(assessment, difference, scale, test, some,
+                        outlined=is_asserted(assessment, difference, named, at_level))
         for difference, test in zip(shown, tests, strict=True)
-    ]
+    ]  # fmt: skip
     heatmaps = of_one_size(_with_large(maps, [difference.second for difference in shown]))
     return View(
         heatmaps,
@@ -263,8 +268,9 @@ def _difference_map(
     difference: Difference,
     scale: ColourScale,
     tests: Tests,
-    named: Sequence[Assertion],
     some_tested: bool,
+    *,
+    outlined: bool,
 ) -> Heatmap:
     study = assessment.study
     measure = measure_of(study, "difference", 2, log=scale.log)
@@ -288,7 +294,7 @@ def _difference_map(
     return replace(
         heatmap,
         marks=tuple(map(drawn, heatmap.marks)),
-        outlined=(box,) if is_asserted(assessment, difference, named) else (),
+        outlined=(box,) if outlined else (),
         x_means=x_means,
         y_means=y_means,
     )

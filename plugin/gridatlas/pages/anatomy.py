@@ -128,26 +128,20 @@ def level_anatomy(
     baseline = results.study.baseline.get(facet.id)
     if baseline is not None and baseline != level.key:
         beside = [results.neighbour(grid, facet.id, baseline) for grid in grids]
-        together = [*grids, *(grid for grid in beside if grid)]
-        levels = {grid.levels for grid in together}
-        found = tuple(
-            difference
-            for difference in differences(results, facet, grids)
-            if {difference.first.levels, difference.second.levels} <= levels
-        )
+        found = _among(differences(results, facet, grids), [*grids, *filter(None, beside)])
         rows = (*_changes(assessment, found, page), values_row(assessment, grids, page))
         return Anatomy(rows, found=found, main=main)
     for other in results.study.facets:
         if other != facet and pairs(results, other):
-            found = tuple(
-                difference
-                for difference in differences(results, other, grids)
-                if {difference.first.levels, difference.second.levels}
-                <= {grid.levels for grid in grids}
-            )
+            found = _among(differences(results, other, grids), grids)
             rows = (values_row(assessment, grids, page), *_changes(assessment, found, page))
             return Anatomy(rows, found=found, main=main)
     return _of_values(assessment, grids, page)
+
+
+def _among(found: Sequence[Difference], grids: Sequence[Grid]) -> tuple[Difference, ...]:
+    levels = {grid.levels for grid in grids}
+    return tuple(of for of in found if {of.first.levels, of.second.levels} <= levels)
 
 
 def _of_values(assessment: Assessment, grids: tuple[Grid, ...], page: str) -> Anatomy:

@@ -190,6 +190,12 @@ class Figure:
     link: str = ""
 
     @property
+    def part(self) -> str:
+        """What its name begins with, of several parts; else empty."""
+        first, more, _ = self.name.partition(" | ")
+        return first if more else ""
+
+    @property
     def heatmap(self) -> Heatmap:
         """What it shows as a heatmap; TypeError for another chart."""
         if not isinstance(self.chart, Heatmap):

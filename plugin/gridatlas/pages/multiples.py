@@ -7,15 +7,15 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from gridatlas.analysis.said import Answer, Assertion
-from gridatlas.analysis.words import listed
+from gridatlas.analysis.words import listed, with_factor
 from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.rivals import alone
 from gridatlas.assessment.uncertainty import GridUncertainty
 from gridatlas.charts.draw import colours_of, drawn_values, sign_of
-from gridatlas.charts.findings import assertions_named, nearest_behind, tuned_levels
+from gridatlas.charts.findings import assertions_named, nearest_behind, occurs, tuned_levels
 from gridatlas.charts.kinds.sweep import Sweep
 from gridatlas.charts.tables import repeat_texts
-from gridatlas.charts.views import as_thumbnail, differences_view, grids_view, of_one_size
+from gridatlas.charts.views import View, as_thumbnail, differences_view, grids_view, of_one_size
 from gridatlas.model.format import many
 from gridatlas.model.study import Factor, Level
 from gridatlas.pages.figure import Figure, FigureRow, legend_of
@@ -37,30 +37,28 @@ def multiples(
     answer = assessment.answers.get(page)
     view = grids_view(assessment, grids, answer, plain=plain)
     figures = tuple(
-        Figure(
-            heatmap,
-            grid,
-            uncertainty=assessment.uncertainty.of(grid),
-            repeats=repeat_texts(assessment, grid),
-            rerun=assessment.rerun(grid),
-            name=name,
-            subtitle=subtitle,
-        )
+        Figure(heatmap, grid, uncertainty=assessment.uncertainty.of(grid), name=name,
+               subtitle=subtitle, repeats=repeat_texts(assessment, grid),
+               rerun=assessment.rerun(grid))
         for grid, heatmap, name, subtitle in zip(
-            grids, view.heatmaps, _names(grids), view.subtitles, strict=True
-        )
-    )
-    return FigureRow(
-        key, _first(figures, answer), says=view.caption, legend=legend_of(view.heatmaps)
-    )
+            grids, view.heatmaps, _names(grids), view.subtitles, strict=True)
+    )  # fmt: skip
+    return _row(key, _first(figures, answer), view)
 
 
 SHOWN = 6
 """Heatmaps of a row that stand open: the others are folded."""
+LINE = 910
+"""Pixels of heatmaps that fit one line beside a card: beyond, two pairs of levels stand open."""
 
 
-def _first(figures: tuple[Figure, ...], answer: Answer | None) -> tuple[Figure, ...]:
-    """Fold all but the first six: those large or outlined, then as the headline names them."""
+def _first(
+    figures: tuple[Figure, ...], answer: Answer | None, pairs: Sequence[tuple[Level, Level]] = ()
+) -> tuple[Figure, ...]:
+    """Fold all but the first six: those large or outlined, then as the headline names them.
+
+    Of differences that don't fit one line, those of the first two pairs of levels.
+    """
     headline = answer.headline if answer else ""
 
     def rank(at: int) -> tuple[bool, int]:
@@ -71,7 +69,10 @@ def _first(figures: tuple[Figure, ...], answer: Answer | None) -> tuple[Figure, 
         leads = figure.heatmap.size == "large" or bool(figure.heatmap.outlined)
         return not leads, min(named, default=len(headline))
 
-    first = sorted(range(len(figures)), key=rank)[:SHOWN]
+    ranked = sorted(range(len(figures)), key=rank)
+    few = 2 if sum(figure.heatmap.across for figure in figures) > LINE else None
+    two = [*dict.fromkeys(pairs[at] for at in ranked if pairs)][:few]
+    first = [at for at in ranked if not pairs or pairs[at] in two][:SHOWN]
     return tuple(replace(figure, folded=at not in first) for at, figure in enumerate(figures))
 
 
@@ -104,8 +105,8 @@ def with_versions(
             for figure, heatmap, grid, subtitle in zip(
                 row.figures, view.heatmaps, given, view.subtitles, strict=True)
         )  # fmt: skip
-        of = FigureRow(row.key, figures, says=view.caption, legend=legend_of(view.heatmaps))
-        found.append((label, f"{label} gives {many(values, 'value')} here. {becomes}", of))
+        says = f"{label} gives {many(values, 'value')} here. {becomes}"
+        found.append((label, says, _row(row.key, figures, view)))
     return replace(row, versions=tuple(found))
 
 
@@ -122,29 +123,35 @@ def inked(
         page: As in `multiples`.
     """
     answer = assessment.answers.get(page)
-    view = differences_view(assessment, differences, answer)
+    view = differences_view(assessment, differences, answer, page.rpartition("/")[0])
     figures = tuple(
         Figure(heatmap, difference, name=name, subtitle=subtitle)
         for difference, heatmap, name, subtitle in zip(
             differences, view.heatmaps, _pairs(assessment, differences), view.subtitles, strict=True
         )
     )
-    return FigureRow(
-        key, _first(figures, answer), says=view.caption, legend=legend_of(view.heatmaps)
-    )
+    return _row(key, _first(figures, answer, [of.levels for of in differences]), view)
 
 
-def _pairs(assessment: Assessment, differences: Sequence[Difference]) -> list[str]:
-    """What tells differences apart: the levels compared, and those that not all of them share."""
+def _row(key: str, figures: tuple[Figure, ...], view: View) -> FigureRow:
+    return FigureRow(key, figures, says=view.caption, legend=legend_of(view.heatmaps))
+
+
+def _pairs(
+    assessment: Assessment, found: Sequence[Difference], *, always: bool = False
+) -> list[str]:
+    """What tells differences apart: the levels compared, and those that not all of them share.
+
+    Args:
+        always: Whether the levels compared stand there anyhow: `R1-Qwen − R1-Llama | AIME25`.
+    """
     sign = sign_of(assessment.log)
-    return _telling([of.parts(sign) for of in differences]) or [
-        _pair(of, sign) for of in differences
+    names = _telling([of.parts(sign) for of in found]) or [""] * len(found)
+    pairs = [f" {sign} ".join(level.label for level in reversed(of.levels)) for of in found]
+    return [
+        name if pair in name or (name and not always) else " | ".join(filter(None, (pair, name)))
+        for pair, name in zip(pairs, names, strict=True)
     ]
-
-
-def _pair(difference: Difference, sign: str) -> str:
-    first, second = difference.levels
-    return f"{second.label} {sign} {first.label}"
 
 
 THUMBNAILS = 6
@@ -164,7 +171,7 @@ def thumbnails(assessment: Assessment) -> FigureRow:
     differences = _asserted(assessment, "", named)
     if differences:
         row = inked(assessment, differences[:THUMBNAILS], key)
-        names = _subtracted(assessment, differences[:THUMBNAILS])
+        names = _pairs(assessment, differences[:THUMBNAILS], always=True)
     else:
         row = multiples(assessment, grids[:THUMBNAILS], key)
         names = [figure.name for figure in row.figures]
@@ -193,26 +200,48 @@ def columns(
             the grids that sum up the levels.
     """
     rows = [
-        multiples(assessment, [_whole_of(_at(assessment, page))], f"level-{level.slug}", page)
+        _standing_for(assessment, facet, f"level-{level.slug}", f"{facet.id}/{level.slug}")
         for level in assessment.results.levels(facet.id)[: COLUMNS - compared]
-        if (page := f"{facet.id}/{level.slug}")
     ]
-    rows = _as_columns(rows)
-    if compared and (found := _comparison(assessment, facet)):
-        row = inked(assessment, [found], "compared", facet.id)
-        named = replace(row.figures[0], name=" | ".join(found.parts(sign_of(assessment.log))))
-        rows += _as_columns([replace(row, figures=(named,))])
-    return tuple(rows)
+    together = compared and _together(assessment, facet)
+    return (*_as_columns(rows), *(_as_columns([together]) if together else ()))
 
 
-def _comparison(assessment: Assessment, facet: Factor) -> Difference | None:
-    """What stands for the comparison of levels: what the headline says, else of whole grids."""
-    answer = assessment.answers.get(facet.id)
-    asserted = assertions_named(answer) or nearest_behind(answer)
-    named = _asserted(assessment, facet.id, asserted, ("pair", "block", "best"))
-    found = [of for of in named if of.facet == facet] or differences(assessment.results, facet)
-    whole = max((_summed(of.second) for of in found), default=0)
-    return next((of for of in found if _summed(of.second) == whole), None)
+def _standing_for(assessment: Assessment, facet: Factor, key: str, page: str) -> FigureRow:
+    """A level's heatmap: of the pair that its headline names, else the grid that sums it up."""
+    own, whole = assessment.answers.get(page), assessment.answers.get("")
+    stated = [*assertions_named(own), *assertions_named(whole), *(own.compared if own else ())]
+    head = f" {own.headline.casefold()} " if own else ""
+    named = [of for of in stated if all(occurs(x, head) for x in of.levels[:2])]
+    found = [of for of in _asserted(assessment, page, named) if of.facet != facet]
+    if found:
+        return _alone(assessment, found, key, page)
+    return multiples(assessment, [_whole_of(_at(assessment, page))], key, page)
+
+
+def _together(assessment: Assessment, facet: Factor) -> FigureRow | None:
+    """What stands for all levels: what the headline says, else their difference, or their mean.
+
+    Of levels that are each tuned the better one's grid: a difference is at equal settings.
+    """
+    answer, results = assessment.answers.get(facet.id), assessment.results
+    named = assertions_named(answer) or nearest_behind(answer)
+    if tuned := tuned_levels(assessment.study, named):
+        grids = [grid for grid in results.grids.values()
+                 if any(level.label == tuned[0][1] for level in grid.names)]  # fmt: skip
+        return multiples(assessment, [_whole_of(grids)], "compared", facet.id)
+    said = [of for of in _asserted(assessment, facet.id, named) if of.facet == facet]
+    if found := said or differences(results, facet):
+        return _alone(assessment, found, "compared", facet.id)
+    whole, folded = _whole_of(_at(assessment, "")), len(results.levels(facet.id)) >= COLUMNS
+    return multiples(assessment, [whole], "compared") if whole.aggregate and folded else None
+
+
+def _alone(assessment: Assessment, found: Sequence[Difference], key: str, page: str) -> FigureRow:
+    """The difference that sums up most of what the others have."""
+    of = max(found, key=lambda of: _summed(of.second))
+    row, parts = inked(assessment, [of], key, page), of.parts(sign_of(assessment.log))
+    return replace(row, figures=(replace(row.figures[0], name=_with_facets(of.second, parts)),))
 
 
 def _whole_of(grids: Sequence[Grid]) -> Grid:
@@ -225,19 +254,16 @@ def _summed(grid: Grid) -> int:
     return sum(bool(level.aggregate) for level in grid.names)
 
 
-def _as_columns(rows: Sequence[FigureRow]) -> list[FigureRow]:
+def _as_columns(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
     """Rows of one heatmap each, with cells of one size and numbers, for columns of a page."""
     panels = [
         replace(row.figures[0].heatmap, size="panel", y_means=(), y_asserted=()) for row in rows
     ]
-    return [
-        replace(
-            row,
-            figures=(replace(_small(row.figures[0], row.figures[0].name), chart=panel),),
-            small=True,
-        )
-        for row, panel in zip(rows, of_one_size(panels), strict=True)
-    ]
+    figures = [_small(row.figures[0], row.figures[0].name) for row in rows]
+    return tuple(
+        replace(row, figures=(replace(figure, chart=panel),), small=True)
+        for row, figure, panel in zip(rows, figures, of_one_size(panels), strict=True)
+    )
 
 
 def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
@@ -248,31 +274,19 @@ def in_common(rows: Sequence[FigureRow]) -> tuple[FigureRow, ...]:
         if own:
             figures = tuple(row.figures[0] for row in own)
             grids = [figure.grid for figure in figures if figure.grid]
-            names = _names(grids) if grids else [figure.name for figure in figures]
+            parts = [figure.name.split(" | ") for figure in figures]
+            names = _names(grids) if grids else _telling(parts) or [figures[0].name]
             lines = [re.split(r"(?<=\.) ", row.says) for row in own]
             sentences = [*zip(names, lines, strict=True)]
-            shared = [
-                line for line in sentences[0][1] if all(line in lines for _, lines in sentences)
-            ]
+            shared = [of for of in sentences[0][1] if all(of in lines for _, lines in sentences)]
             some = dict.fromkeys(line for _, of in sentences for line in of if line not in shared)
-            each = (
-                f"{listed([name for name, of in sentences if line in of])}: {line}" for line in some
-            )
-            says = " ".join([*shared, *each])
+            for line in some:
+                of_these = dict.fromkeys(name for name, of in sentences if line in of)
+                shared.append(f"{listed([*of_these])}: {line}")
+            says = " ".join(shared)
             legend = legend_of([figure.heatmap for figure in figures])
             found.append(FigureRow(kind.__name__, figures, says=says, legend=legend))
     return tuple(found)
-
-
-def _subtracted(assessment: Assessment, found: Sequence[Difference]) -> list[str]:
-    """The two levels compared, and where: `R1-Qwen − R1-Llama | AIME25`."""
-    sign = sign_of(assessment.log)
-    where = _telling([of.parts(sign) for of in found]) or [""] * len(found)
-    pairs = [_pair(of, sign) for of in found]
-    return [
-        name if pair in name else " | ".join(filter(None, (pair, name)))
-        for pair, name in zip(pairs, where, strict=True)
-    ]
 
 
 def _sweeps(assessment: Assessment, row: FigureRow) -> tuple[Figure, ...]:
@@ -353,7 +367,13 @@ def _leading(assessment: Assessment) -> list[Grid]:
 def _names(grids: Sequence[Grid]) -> list[str]:
     """What tells grids apart: the levels that not all of them share."""
     labels = [tuple(level.label for level in grid.names) for grid in grids]
-    return _telling(labels) or [grid.label for grid in grids]
+    whole = [_with_facets(grid, of) for grid, of in zip(grids, labels, strict=True)]
+    return _telling(labels) or [name or grids[0].label for name in whole]
+
+
+def _with_facets(grid: Grid, labels: Sequence[str]) -> str:
+    """The names of levels, of numbers behind those of their facets: `Method − Before | Seed 1`."""
+    return " | ".join(map(with_factor, (facet.label for facet in grid.study.facets), labels))
 
 
 def _telling(parts: Sequence[Sequence[str]]) -> list[str]:

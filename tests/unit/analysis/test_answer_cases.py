@@ -842,7 +842,7 @@ def test_a_level_above_the_others_is_named_before_one_below():
     factors = {"x": number("x", range(1, 6)), "y": number("y", range(1, 5)), "seed": few_seeds(5)}
     answer = front(table(values, factors, SCORE, cells_are_runs=True))
     assert answer.headline == "X 4 scores above the others, by 5.0 points"
-    assert "3 can't be told from the best." in answer.evidence
+    assert "X 3 can't be told from the best." in answer.evidence
 
 
 def test_a_setting_leads_only_if_it_explains_more_than_its_levels():

@@ -15,7 +15,7 @@ from gridatlas.charts.kinds import CannotShow, all_plots, main_plots
 from gridatlas.charts.kinds.ratios import MOST_TICKS, Ratios, _marked
 from gridatlas.charts.kinds.seeds import Seeds
 from gridatlas.charts.kinds.seeds import _ticks as seed_ticks
-from gridatlas.charts.kinds.sweep import Sweep
+from gridatlas.charts.kinds.sweep import Rows, Sweep
 from gridatlas.charts.pool import draw
 from gridatlas.charts.render import draw_one
 from gridatlas.model.addresses import SiteAddress
@@ -208,6 +208,21 @@ def test_of_tuned_methods_a_line_has_the_best_at_each_level():
     assert Sweep.of(loss, grids[:1]) == ()  # a level's page has its heatmap
 
 
+def test_a_grid_of_choices_with_repeats_has_a_line_for_each_level_of_one():
+    loss = golden("shapes", "loss")
+    grids = [grid for grid in loss.results.grids.values() if grid.label == "Adaptive"]
+    [plot] = Rows.of(loss, grids)
+    assert plot.levels == ("0.0001", "0.0003", "0.001", "0.003", "0.01")
+    assert [line.name for line in plot.lines] == ["32", "64", "128"]
+    assert [len(point.repeats) for point in plot.lines[0].points] == [3] * 5
+    assert [point.text for point in plot.lines[1].points][3] == "2.903"
+    assert [row.key for row in answering(loss, grids, "optimizer/adaptive")] == ["dots", "rows"]
+    # Conditions aren't chosen, and of several grids each has its own lines elsewhere.
+    seeds = golden("seeds", "methods")
+    assert Rows.of(seeds, [*seeds.results.grids.values()][-1:]) == ()
+    assert Rows.of(loss, [*loss.results.grids.values()]) == ()
+
+
 def test_a_tuned_line_has_a_dot_per_seed_its_edge_and_a_row_of_the_table():
     loss = golden("shapes", "loss")
     grids = tuple(loss.results.grids.values())
@@ -393,7 +408,7 @@ def test_long_names_of_rows_differ_and_keep_their_means():
     texts = [row["text"] for layer in replace(plot, rows=rows).specification()["layer"]
              if layer["name"].endswith("labels") for row in layer["data"]["values"]]  # fmt: skip
     assert sorted(texts) == [
-        "Before 43.6", "Trained (r…ture 1.0) 43.6", "Trained (r…ure 1.25) 43.6",
+        "Before 43.6", "Trained (…1.0) 43.6", "Trained (…1.25) 43.6",
     ]  # fmt: skip
 
 

@@ -76,9 +76,71 @@ def test_levels_that_another_facets_pages_have_side_by_side_are_so_only_there():
     assert [figure.name for figure in row.figures] == ["R1-Llama", "R1-Qwen"]
 
 
+@pytest.mark.parametrize(
+    ("study", "facet", "names"),
+    [
+        (
+            "digits-pass-1",
+            "temperature",
+            [f"Control − Before GRPO | {of} | Mean of the seeds"
+             for of in ("Greedy", "Sampled at 0.6", "Sampled at 1.0")],
+        ),
+        (
+            "digits-pass-1",
+            "setting",
+            [f"{of} | Greedy | Mean of the seeds"
+             for of in ("Before GRPO", "After GRPO", "Control")],
+        ),
+        (
+            "dynts-window-ratio",
+            "benchmark",
+            [f"R1-Qwen − R1-Llama | {of}"
+             for of in ("AIME24", "AIME25", "AMC23", "GPQA_D", "Average")],
+        ),
+    ],
+)  # fmt: skip
+def test_below_a_levels_headline_stands_what_it_names(study, facet, names):
+    assessment = real_data()[study]
+    rows = columns(assessment, assessment.study.facet(facet))
+    assert [row.figures[0].name for row in rows] == names
+
+
+def test_a_levels_page_outlines_its_own_pair():
+    """Of AIME25 alone a difference is shown: its heatmap isn't all chance."""
+    for slug, outlined in (("aime25", True), ("aime24", False)):
+        assessment = real_data()["dynts-window-ratio"]
+        plans = plan.plan_study(assessment, "studies")
+        [page] = [p for p in plans if p.path.endswith(f"benchmark/{slug}/index.md")]
+        values, differences = page.rows
+        assert [bool(of.heatmap.outlined) for of in differences.figures] == [outlined]
+        assert ("stands out only as a whole" in differences.says) == outlined
+        assert ("no difference here" in values.says) != outlined
+
+
+def test_a_third_pair_is_folded_where_not_all_fit_one_line():
+    plans = {page.path: page for page in plan.plan_study(real_data()["grpo-digits"], "studies")}
+    rows = plans["studies/grpo-digits/setting/index.md"].rows
+    [row] = [row for row in rows if row.key == "differences"]
+    assert [figure.folded for figure in row.figures] == [False, False, True]
+    plans = {page.path: page for page in plan.plan_study(real_data()["digits-pass-1"], "studies")}
+    [row] = [
+        row
+        for row in plans["studies/digits-pass-1/temperature/1/index.md"].rows
+        if row.key == "differences"
+    ]
+    assert [figure.folded for figure in row.figures] == [False] * 3
+
+
+def test_a_forest_subtracts_as_heatmaps_do():
+    plans = {page.path: page for page in plan.plan_study(real_data()["grpo-digits"], "studies")}
+    rows = {row.key: row for row in plans["studies/grpo-digits/setting/index.md"].rows}
+    [plot] = (figure.chart for figure in rows["forest"].figures)
+    named = [figure.name for figure in rows["differences"].figures]
+    assert [row.name for row in plot.rows] == named
+
+
 def test_captions_of_columns_call_each_by_what_tells_it_apart():
     assessment = real_data()["dynts-window-ratio"]
     benchmark = assessment.study.facets[1]
     [common] = in_common(columns(assessment, benchmark))
-    assert "AMC23" in common.says
-    assert "R1-Llama" not in common.says
+    assert "AIME24 and AMC23: Faded: no difference here is shown" in common.says

@@ -34,6 +34,7 @@ from gridatlas.model.format import (
     value_with_unit,
 )
 from gridatlas.model.study import Factor, Level, Study
+from gridatlas.table.differences import ALL_PAIRS_UP_TO
 from gridatlas.table.study_table import Grid
 
 MINUS = " − "
@@ -217,18 +218,21 @@ def forest_plot(assessment: Assessment, facet: Factor) -> Forest | None:
 def _pairs(answer: Answer | None, facet: Factor, study: Study) -> list[Assertion]:
     """The tested pairs of a facet's levels; they hold no more surely than the answer.
 
-    A baseline is the second of its pairs.
+    As in heatmaps the later level is the first of a pair, and a baseline the second.
     """
     if answer is None:
         return []
     key = study.baseline.get(facet.id)
-    base = "" if key is None else facet.level(key).label
+    order = [of.label for of in sorted(facet.levels, key=lambda level: level.key != key)]
+    if len(order) > ALL_PAIRS_UP_TO:
+        order = order[: key in [level.key for level in facet.levels]]
     found = []
     for pair in answer.compared:
         if pair.factor == facet.id:
             depends = answer.grade == "reading-dependent" and pair.p <= 0.05
             graded = replace(pair, grade=answer.grade) if depends else pair
-            found.append(_turned(graded) if pair.levels[0] == base else graded)
+            first, second = (order.index(of) if of in order else len(order) for of in pair.levels)
+            found.append(_turned(graded) if first < second else graded)
     return found
 
 
@@ -256,14 +260,8 @@ def _turned(pair: Assertion) -> Assertion:
     def other(value: float) -> float:
         return 1 / (1 + value) - 1 if pair.unit == "×" else -value
 
-    first, second = pair.levels
-    return replace(
-        pair,
-        levels=(second, first),
-        estimate=other(pair.estimate),
-        low=other(pair.high),
-        high=other(pair.low),
-    )
+    estimate, low, high = map(other, (pair.estimate, pair.high, pair.low))
+    return replace(pair, levels=pair.levels[::-1], estimate=estimate, low=low, high=high)
 
 
 def _forest_row(name: str, pair: Assertion, unit: str, decimals: int, whole: bool) -> ForestRow:
@@ -298,13 +296,11 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
     spec = chart_of("forest")
     texts = label_width(row.text for row in forest.rows)
     limit = max(LABEL_LIMIT, ROOM - NARROWEST - texts)
-    long = any(len(row.name) * LETTER > limit for row in forest.rows)
-    two = long and all(MINUS in row.name for row in forest.rows)
-    lines = [row.name.replace(MINUS, "\0− ", two).split("\0") for row in forest.rows]
-    names = label_width((line for of in lines for line in of), limit)
-    width = min(WIDTH, max(NARROWEST, ROOM - names - texts))
+    above = any(len(row.name) * LETTER > limit for row in forest.rows)  # long names: each its line
+    names = 0 if above else label_width((row.name for row in forest.rows), limit)
+    width = max(NARROWEST, min(ROOM if above else WIDTH, ROOM - names - texts - LINE * above))
     spec |= {"description": forest.description, "width": width}
-    spec["height"] = (ROW + LINE * two) * len(forest.rows)
+    spec["height"] = (ROW + LINE * above) * len(forest.rows)
     drawn = [row for row in forest.rows if row.interval]
     ends = [0.0, *(end for row in drawn for end in (row.interval or ()))]
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
@@ -315,7 +311,7 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         ends += alike
     for place, row in enumerate(forest.rows):
         prefix = "bold-" if row.whole else ""
-        name = [drawable_text(line, limit) for line in lines[place]]
+        name = drawable_text(row.name, ROOM if above else limit)
         data[f"{prefix}names"].append({"row": place, "name": name})
         data[f"{prefix}texts"].append({"row": place, "text": row.text})
         data["rows"].append({"row": place, "label": row.label})
@@ -330,8 +326,8 @@ def forest_specification(forest: Forest) -> dict[str, Any]:
         data["intervals"].append(look | as_data(row.interval))
     spec = filled_in(spec, data)
     domain = list(padded(ends))
-    line = {"dy": -LINE / 2, "lineHeight": LINE} if two else {}
-    looks = {"names": {"limit": limit, **line}, "texts": {"dx": width + 10}}
+    line = {"limit": ROOM, "align": "left", "dx": 0, "dy": -LINE} if above else {"limit": limit}
+    looks = {"names": line, "texts": {"dx": width + 10}}
     for layer in spec["layer"]:
         encoding = layer["encoding"]
         if layer["name"] in ("alike", "zero", "intervals", "points"):

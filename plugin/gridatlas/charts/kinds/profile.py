@@ -12,6 +12,7 @@ from gridatlas.assessment.assessment import Assessment
 from gridatlas.assessment.uncertainty import defined
 from gridatlas.charts.kinds import CannotShow, Expected, Plot, Specification
 from gridatlas.charts.kinds.heatmap import PRINTED_UP_TO
+from gridatlas.charts.kinds.sweep import Rows
 from gridatlas.charts.plotting import (
     NAME,
     TITLE_LIMIT,
@@ -123,11 +124,11 @@ class Profile(Plot):
 
         Returns:
             None for an axis where no level of the other has all of its cells, and where there is
-            no other, or one grid without numbers: the main picture shows the same.
+            no other, or one grid without numbers, or with lines of its own: these show the same.
         """
         study = assessment.study
         large = any(map(gt, (len(study.x.levels), len(study.y.levels)), PRINTED_UP_TO))
-        shown = not study.second or (large and len(grids) == 1)
+        shown = not study.second or (large and len(grids) == 1) or Rows.of(assessment, grids)
         tables = None if shown else tables_of(assessment, grids)
         return _on_one_scale(tables) if tables else ()
 
@@ -212,15 +213,9 @@ AXES: tuple[Literal["x", "y"], ...] = ("x", "y")
 
 def _on_one_scale(tables: Tables) -> tuple[Profile, ...]:
     found = [profile for axis in AXES if (profile := _profile(tables, axis))]
-    ends = [
-        end
-        for profile in found
-        for line in profile.lines
-        for offset in line.offsets
-        if offset is not None
-        for end in (offset, profile.band or 0, profile.least or 0)
-    ]
-    reach = max(map(abs, ends), default=0.0)
+    offsets = [of for profile in found for line in profile.lines for of in line.offsets]
+    ends = [of or 0 for profile in found for of in (profile.band, profile.least)]
+    reach = max((abs(of) for of in (*offsets, *ends) if of is not None), default=0.0)
     domain = padded([-reach, reach], 0.1)
     return tuple(replace(profile, domain=domain) for profile in found)
 
@@ -234,13 +229,11 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     levels = list(factor.levels)
     if all(level.number is not None for level in levels):
         levels.sort(key=lambda level: level.number or 0)
+    cells = [(grid, level) for grid in tables.grids for level in levels]
     rows = [
-        row
-        for row in other.levels
-        if all(
-            _value(grid, axis, level, row) is not None for grid in tables.grids for level in levels
-        )
-    ]
+        row for row in other.levels
+        if all(_value(grid, axis, level, row) is not None for grid, level in cells)
+    ]  # fmt: skip
     if not rows:
         return None
     names = tables.names if len(tables.grids) > 1 else ("",)
@@ -256,26 +249,13 @@ def _profile(tables: Tables, axis: Literal["x", "y"]) -> Profile | None:
     answer = tables.answer
     title = f"{tables.title}: mean {metric.name} by {inline(factor.label)}"
     profile = Profile(
-        title=title,
-        description="",
-        axis=axis,
-        x_title=factor.title,
-        factor=inline(factor.label),
-        y_title=f"{unit}, from the mean",
-        metric=name_with_unit(metric.name, metric.unit),
-        kind=tables.kind,
-        levels=tuple(level.label for level in levels),
-        lines=tuple(lines),
-        band=band,
-        scope=scope,
-        domain=(-1.0, 1.0),
-        decimals=mean_decimals(study),
-        joined=is_ordered(study, factor),
-        least=dict(answer.least).get(factor.id) if answer else None,
-        other=inline(other.label),
-        rows=len(rows),
-        rows_of=len(other.levels),
-    )
+        title=title, description="", axis=axis, x_title=factor.title, factor=inline(factor.label),
+        y_title=f"{unit}, from the mean", metric=name_with_unit(metric.name, metric.unit),
+        kind=tables.kind, levels=tuple(level.label for level in levels), lines=tuple(lines),
+        band=band, scope=scope, domain=(-1.0, 1.0), decimals=mean_decimals(study),
+        joined=is_ordered(study, factor), other=inline(other.label), rows=len(rows),
+        least=dict(answer.least).get(factor.id) if answer else None, rows_of=len(other.levels),
+    )  # fmt: skip
     return replace(profile, description=_profile_described(study, profile))
 
 

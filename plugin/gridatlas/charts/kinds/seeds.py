@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -190,19 +191,16 @@ def _seeds(assessment: Assessment, facet: Factor, repeat: Factor) -> Seeds | Non
     what = f"mean {study.metric.name} by {inline(facet.label)}, per {inline(repeat.label)}"
     title = f"{study.title}: {what}"
     return Seeds(
-        title=title,
-        description=f"{title}. {'; '.join(row.label for row in rows)}.",
-        x_title=name_with_unit(study.metric.name, study.metric.unit),
-        row_title=facet.label,
-        group_title=group.label if group else "",
-        repeat=inline(repeat.label),
+        title=title, description=f"{title}. {'; '.join(row.label for row in rows)}.",
+        x_title=name_with_unit(study.metric.name, study.metric.unit), row_title=facet.label,
+        group_title=group.label if group else "", repeat=inline(repeat.label),
         repeats=tuple(level.label for level in repeats),
         cells=(min(cells), max(cells)),
         better=study.metric.better or "",
         decimals=mean_decimals(study),
         ends=(float(bounds[0]), float(bounds[1])),
         rows=tuple(rows),
-    )
+    )  # fmt: skip
 
 
 def _cells(assessment: Assessment, at: Mapping[Factor, Level]) -> Floats:
@@ -276,12 +274,12 @@ def seeds_specification(plot: Seeds) -> dict[str, Any]:
 
 
 def _label(row: SeedRow) -> str:
-    """The text at the right of a row; of a long name without the middle: ends tell names apart."""
+    """The text at the right of a row; of a long name its first and last words."""
     letters = MOST_LETTERS - len(row.text)
     half = letters // 2
-    long = len(row.name) > letters
-    name = f"{row.name[:half].rstrip()}…{row.name[half + 1 - letters :]}" if long else row.name
-    return f"{name} {row.text}"
+    head = re.sub(r"(?<=\W)\w+$", "", row.name[:half]).rstrip()
+    tail = re.sub(r"^\w+\W(?=.)", "", row.name[half + 1 - letters :])
+    return f"{f'{head}…{tail}' if len(row.name) > letters else row.name} {row.text}"
 
 
 def _domain(plot: Seeds) -> tuple[float, float]:

@@ -42,7 +42,7 @@ from gridatlas.charts.plotting import (
 from gridatlas.charts.tables import is_ordered, narrow_and_wide, repeats_of, scope_of
 from gridatlas.charts.views import subtitle
 from gridatlas.model.format import between, name_with_unit, to, value_with_unit
-from gridatlas.model.study import Factor, Study, inline
+from gridatlas.model.study import Factor, Level, Study, inline
 from gridatlas.table.study_table import Grid
 from gridatlas.table.summary import best_points, summarise
 
@@ -120,6 +120,7 @@ class Sweep(Plot):
         better: Which end is the best; empty without one.
         extreme: What the best value is called.
         over: The other axis, within a sentence, where values are the best over it; else empty.
+        each: The same where each of its levels has a line.
         edges: The first and the last place, where either has a line's best value.
         domain: The values at both ends of a thumbnail, which has neither texts nor axes; None for
             the picture itself, whose own values decide.
@@ -140,6 +141,7 @@ class Sweep(Plot):
     extreme: str
     decimals: int
     over: str = ""
+    each: str = ""
     edges: tuple[int, ...] = ()
     domain: tuple[float, float] | None = None
 
@@ -247,6 +249,28 @@ class Sweep(Plot):
         return [look for look in ("best", "may-be-best", "worse") if look in found]
 
 
+class Rows(Plot):
+    """A grid of two choices that was measured several times: a line for each level of the one."""
+
+    __slots__ = ()
+    KIND, PLACE, ORDER = "rows", "axes", 1
+
+    @classmethod
+    def of(
+        cls, assessment: Assessment, grids: Sequence[Grid], facet: Factor | None = None
+    ) -> tuple[Sweep, ...]:
+        """The only grid of a page along its first axis with an order; none of conditions."""
+        study = assessment.study
+        axis = next((axis for axis in study.varied if is_ordered(study, axis)), None)
+        chosen = all(study.roles.get(of.id, "choice") == "choice" for of in study.varied)
+        if axis is None or not (study.second and chosen and len(grids) == 1):
+            return ()
+        [other] = (of for of in study.varied if of != axis)
+        few = 1 < len(axis.levels) <= MARKED_UP_TO and 1 < len(other.levels) <= MOST_LINES
+        few = few and any(repeats_of(assessment, grids[0]))
+        return (_sweep(assessment, grids, axis, other.levels),) if few else ()
+
+
 # --- of a study -----------------------------------------------------------------------------------
 
 
@@ -256,7 +280,10 @@ def _is_tuned(assessment: Assessment, facet: Factor | None) -> bool:
     return any(of == facet for of, _, _ in tuned_levels(assessment.study, named))
 
 
-def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep:
+def _sweep(
+    assessment: Assessment, grids: Sequence[Grid], axis: Factor, each: Sequence[Level] = ()
+) -> Sweep:
+    """Grids along an axis; or a single one, with a line for each level of the other axis."""
     study = assessment.study
     [*others] = (of for of in study.varied if of != axis)
     order = [*range(len(axis.levels))]
@@ -264,36 +291,35 @@ def _sweep(assessment: Assessment, grids: Sequence[Grid], axis: Factor) -> Sweep
         order.sort(key=lambda at: axis.levels[at].number or 0)
     labels = [tuple(level.label for level in grid.names) for grid in grids]
     telling = [at for at, of in enumerate(zip(*labels, strict=True)) if len({*of}) > 1]
-    names = [" | ".join(of[at] for at in telling) for of in labels]
+    drawn = [
+        (" | ".join(of[at] for at in telling), grid, grid.names, None)
+        for grid, of in zip(grids, labels, strict=True)
+    ]
+    of_each = [(level.label, grids[0], (level,), at) for at, level in enumerate(each)]
     answers = [of for of in assessment.answers.values() if of.asserts]
-    asserted_levels = {
-        level for of in answers for each in assertions_named(of) for level in each.levels
+    asserted = {
+        level for of in answers for stated in assertions_named(of) for level in stated.levels
     }
-    title = grids[0].label if len(grids) == 1 else study.title
+    over = inline(others[0].label) if others else ""
     plot = Sweep(
-        title=title,
-        description="",
-        x_title=axis.title,
-        y_title=name_with_unit(study.metric.name, study.metric.unit),
+        title=grids[0].label if len(grids) == 1 else study.title, description="",
+        x_title=axis.title, y_title=name_with_unit(study.metric.name, study.metric.unit),
         levels=tuple(axis.levels[at].label for at in order),
         places=_places([axis.levels[at].number for at in order]),
         lines=tuple(
-            _tuned_line(assessment, grid, name, axis, order)
+            _tuned_line(assessment, grid, name, axis, order, row)
             if others
             else _line(assessment, grid, name, order)
-            for grid, name in zip(grids, names, strict=True)
+            for name, grid, _, row in of_each or drawn
         ),
         named=tuple(
-            name
-            for grid, name in zip(grids, names, strict=True)
-            if any(level.aggregate or level.label in asserted_levels for level in grid.names)
+            name for name, _, levels, _ in of_each or drawn
+            if any(level.aggregate or level.label in asserted for level in levels)
         ),
         scope="" if others else scope_of(study, assessment.uncertainty.of(grids[0])),
-        better=study.metric.better or "",
-        extreme="lowest" if study.metric.falls else "highest",
-        decimals=study.metric.decimals or 0,
-        over=inline(others[0].label) if others else "",
-    )
+        better=study.metric.better or "", extreme="lowest" if study.metric.falls else "highest",
+        decimals=study.metric.decimals or 0, over="" if each else over, each=over if each else "",
+    )  # fmt: skip
     bests = {of.place for line in plot.lines for of in line.points if of.look == "best"}
     numbers = len(order) > 2 and axis.levels[0].number is not None
     edges = tuple(sorted(bests & {0, len(order) - 1})) if numbers else ()
@@ -346,9 +372,14 @@ def _line(assessment: Assessment, grid: Grid, name: str, order: Sequence[int]) -
 
 
 def _tuned_line(
-    assessment: Assessment, grid: Grid, name: str, axis: Factor, order: Sequence[int]
-) -> SweepLine:
-    """The best value at each level of an axis, over the other one; the tests are of its cells."""
+    assessment: Assessment, grid: Grid, name: str, axis: Factor, order: Sequence[int],
+    only: int | None = None,
+) -> SweepLine:  # fmt: skip
+    """The best value at each level of an axis, over the other one; the tests are of its cells.
+
+    Args:
+        only: Of the other one this level alone; None for all.
+    """
     study, summary, values = assessment.study, summarise(grid), grid.columns.value
     if summary is None:
         return SweepLine(name, ())
@@ -357,6 +388,7 @@ def _tuned_line(
     points, repeats = [], repeats_of(assessment, grid)
     for place, at in enumerate(order):
         level = (rows.T if axis == study.x else rows)[at]
+        level = level if only is None else level[[only]]
         here = level[values.defined[level]].tolist()
         row = max(here, key=(sign * values.floats).__getitem__, default=0)
         value = values.at(row)
@@ -382,12 +414,11 @@ def _described(study: Study, plot: Sweep) -> str:
             continue
         low, high = (end(line.points, key=lambda point: point.value) for end in (min, max))
         absent = len(plot.levels) - len(line.points)
-        parts.append(
-            (f"{line.name}: " if line.name else "")
-            + f"from {low.text} at {plot.levels[low.place]} to "
-            + f"{value_with_unit(high.text, study.metric.unit)} at {plot.levels[high.place]}."
-            + without_value(absent, len(plot.levels))
-        )
+        highest = value_with_unit(high.text, study.metric.unit)
+        first, last = plot.levels[low.place], plot.levels[high.place]
+        ends = f"from {low.text} at {first} to {highest} at {last}."
+        name = f"{line.name}: " if line.name else ""
+        parts.append(f"{name}{ends}{without_value(absent, len(plot.levels))}")
     best = f"best {inline(study.metric.name)} over {plot.over}" if plot.over else study.metric.name
     along = f"{plot.title}: {best} along {inline(plot.x_title)}"
     return f"{along}, {' '.join(parts)}"
@@ -407,15 +438,15 @@ def sweep_specification(plot: Sweep) -> dict[str, Any]:
     width = max(NARROWEST, WIDTH - taken)
     spec |= {"description": plot.description, "width": width, "height": HEIGHT}
     looks = series_looks([line.name for line in plot.lines], plot.named)
-    low, high = padded(
-        end
-        for line, look in zip(plot.lines, looks, strict=True)
-        for point in line.points
-        for end in (
+    found = [
+        (
             point.value,
             *((*(point.interval or ()), *point.repeats) if look["colour"] != REST else ()),
         )
-    )
+        for line, look in zip(plot.lines, looks, strict=True)
+        for point in line.points
+    ]
+    low, high = padded(end for ends in found for end in ends)
     data: dict[str, list[dict[str, Any]]] = {layer["name"]: [] for layer in spec["layer"]}
     coloured = [at for at, look in enumerate(looks) if look["colour"] != REST]
     ends = []
