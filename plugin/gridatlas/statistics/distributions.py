@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
