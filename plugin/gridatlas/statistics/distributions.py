@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,15 +22,9 @@ _AT_ONCE = 10_000
 """Terms of continued fractions that are made at once."""
 _MORE = ((4, (1, 0, 1, 0)), (96, (5, 0, 16, 0, 3, 0)), (384, (3, 0, 19, 0, 17, 0, -15, 0)))
 """Divisors and polynomials of a normal quantile, by powers of 1/df: what Student's t has more."""
-
-
-def _by_element(function: Callable[[float], float]) -> Callable[[ArrayLike], Floats]:
-    each: Any = np.frompyfunc(function, 1, 1)
-    return lambda x: np.asarray(each(np.asarray(x, float)), float)
-
-
-_erfc = _by_element(math.erfc)
-_log_gamma = _by_element(lambda x: math.lgamma(x) if x > 0 else math.nan)
+_Each = Callable[[ArrayLike], Floats]
+_erfc: _Each = np.vectorize(math.erfc, [float])
+_log_gamma: _Each = np.vectorize(lambda x: math.lgamma(x) if x > 0 else math.nan, [float])
 
 
 def normal_cdf(z: ArrayLike) -> Floats:
@@ -65,9 +58,8 @@ def beta_cdf(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Floats:
     a, b, x = np.where(swapped, b, a), np.where(swapped, a, b), np.where(swapped, 1 - x, x)
     fraction = np.ones_like(a)
     terms = np.arange(_terms(np.maximum(a, b)) - 1, 0, -1).reshape(-1, *[1] * a.ndim)
-    step = max(1, _AT_ONCE // max(1, a.size))
     with np.errstate(all="ignore"):
-        for m in np.split(terms, range(step, len(terms), step)):
+        for m in np.array_split(terms, 1 + len(terms) * a.size // _AT_ONCE):
             half = m // 2
             over = np.where(m % 2, -(a + half) * (a + b + half), half * (b - half))
             for term in over * x / ((a + m - 1) * (a + m)):
