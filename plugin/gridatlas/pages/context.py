@@ -10,6 +10,7 @@ from typing import Any
 from gridatlas.analysis.said import Answer
 from gridatlas.analysis.words import listed
 from gridatlas.assessment.assessment import Assessment
+from gridatlas.charts.findings import occurs
 from gridatlas.charts.views import mean_text
 from gridatlas.model.problems import only_problems
 from gridatlas.model.study import Factor, Level, Levels, Study, inline
@@ -154,6 +155,8 @@ def compared_answer(assessment: Assessment, facet: Factor, versus: str) -> Answe
     about = [*answer.assertions, *answer.compared][:1]
     if any(facet.id == of.factor.partition(" × ")[0] for of in about):
         return replace(answer, headline=f"{versus}: {answer.headline}")
+    if said := _said_of(answer, facet):
+        return replace(answer, headline=said)
     levels = [level for level in assessment.results.levels(facet.id) if not level.aggregate]
     found = {level.label: level_answer(assessment, facet, level) for level in levels}
     apart = [label for label, each in found.items() if each is not None and each.asserts]
@@ -166,6 +169,17 @@ def compared_answer(assessment: Assessment, facet: Factor, versus: str) -> Answe
         facet=inline(facet.label), levels=listed(apart or [""]), count=len(apart), of=len(levels)
     )
     return replace(answer, headline=headline)
+
+
+def _said_of(answer: Answer, facet: Factor) -> str:
+    """What the evidence says of a facet; empty where it asserts nothing of it alone."""
+    own = (of.levels for of in answer.assertions if of.factor == facet.id)
+    named = ((*of, *[facet.label] * all(level[:1].isdigit() for level in of)) for of in own)
+    lines = (
+        line for texts in named for line in answer.evidence
+        if all(occurs(text, line.casefold()) for text in texts)
+    )  # fmt: skip
+    return next(lines, "").removesuffix(".")
 
 
 def level_answers(
