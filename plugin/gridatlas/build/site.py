@@ -104,7 +104,7 @@ def build(
         load = serve_cache.load_study if serve_cache else load_study
         assessments = load_data(data, name, progress, cache, load)
     broken, problems = check_templates(templates) if templates else (frozenset[str](), [])
-    site = SiteAddress(address, ending)
+    site = SiteAddress(address, ending, served=serve_cache is not None)
     digests = {study_id: assessment.digest for study_id, assessment in assessments.items()}
 
     def drawn(done: int, total: int) -> None:
@@ -112,7 +112,7 @@ def build(
         report("heatmaps drawn", done, total)
 
     with RenderPool[Drawable](cache, drawn) as pool:
-        page_cache = PageCache(stored, (into, address, ending), templates, digests)
+        page_cache = PageCache(stored, (into, str(site)), templates, digests)
         study_writer = StudyWriter(page_cache, pool, site, data, into)
         studies = []
         of_all = tuple(assessment.study for assessment in assessments.values())

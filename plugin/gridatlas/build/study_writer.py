@@ -151,8 +151,8 @@ class StudyWriter:
         return self._cache.put(None, pages, self._drawn_cards(plans))
 
     def _cards(self, plans: Iterable[PagePlan]) -> dict[str, SocialCard]:
-        """The cards of pages by their paths; none where the site's address isn't known."""
-        if not self._site.root:
+        """The cards of pages by their paths; none where nobody could share them."""
+        if not self._site.root or self._site.served:
             return {}
         return {card_path(plan): social_card(plan, self._site) for plan in plans}
 

@@ -28,10 +28,12 @@ class SiteAddress:
     Attributes:
         root: URL of the host's docs folder, with its last slash; empty where it isn't known.
         ending: What stands in the place of `index.md` in the address of a page.
+        served: Whether one person alone looks at it, so that nobody shares its pages.
     """
 
     root: str = ""
     ending: str = ""
+    served: bool = False
 
     def of(self, path: str, beside: str, anchor: str = "") -> str:
         """The address of a page or file: the whole URL where it is known, else `relative`."""

@@ -39,7 +39,7 @@ _HEAD_ENDS = re.compile(r"</head\s*>", re.IGNORECASE)
 def tags(plan: PagePlan, site: SiteAddress) -> tuple[Tag, ...]:
     """The tags of one page; its picture and address only where the site's address is known."""
     found = [("og:type", "website"), ("og:title", plan.title), ("og:description", plan.description)]
-    if site.root:
+    if site.root and not site.served:
         image = card_path(plan)
         found += [
             ("og:url", site.of(plan.path, plan.path)),
