@@ -225,25 +225,23 @@ class Served:
             stderr=self._log_file,
         )
 
-    def builds(self) -> list[float]:
-        """Seconds of the builds so far, as MkDocs says them."""
-        return [
-            float(seconds)
-            for seconds in re.findall(r"built in ([\d.]+) seconds", self.log.read_text())
-        ]
-
     def wait(self, number: int) -> float:
         """Wait for the build with this number, from 1; return its seconds.
+
+        MkDocs says them, too, but nothing twice: not those of a build that took as long as another.
 
         Raises:
             SystemExit: it doesn't come.
         """
-        end = time.monotonic() + PATIENCE
-        while len(self.builds()) < number:
-            if self._process.poll() is not None or time.monotonic() > end:
-                raise SystemExit(f"the server didn't build:\n{self.log.read_text()}")
-            time.sleep(0.05)
-        return self.builds()[number - 1]
+        began = now = time.monotonic()
+        end = began + PATIENCE
+        while len(re.findall("Serving on|Reloading", text := self.log.read_text())) < number:
+            if self._process.poll() is not None or now > end:
+                raise SystemExit(f"the server didn't build:\n{text}")
+            time.sleep(0.02)
+            now = time.monotonic()
+            began = now if text.count("Building") < number else began
+        return now - began
 
     def processor(self) -> float:
         """Seconds of the processor so far."""
