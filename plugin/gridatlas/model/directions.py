@@ -19,8 +19,8 @@ LOWER = words_of(
     loss error err errors perplexity ppl latency time times runtime duration seconds ms wer cer
     mae mse rmse mape smape nll kl divergence bpb bpc regret fid brier ece cost memory vram
     energy distance ttft tpot itl logloss mlogloss crossentropy entropy deviance misclassified
-    fpr fnr risk eer der ter lpips kid mase crps bpd toxicity slowdown overhead rmsle nmse
-    hamming elapsed hallucination hallucinations verlust fehler
+    fpr fnr risk eer der ter lpips kid mase crps bpd toxicity rmsle nmse hamming elapsed
+    hallucination hallucinations verlust fehler
     """
 )
 """Words of metrics of which less is better."""
