@@ -85,6 +85,7 @@ def _describes(columns: Mapping[str, Column], kinds: Mapping[str, KindOfColumn],
     """Whether a column is an attribute: it says the same of all rows with a level of another."""
     return any(
         kind.kind in ("factor", "plain")
+        and not columns[other].is_metric_like
         and 1 < columns[other].level_count * 2 <= len(columns[other].texts)
         and columns[name].number_count > 1
         and determines(columns[other], columns[name])

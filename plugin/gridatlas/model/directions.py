@@ -19,7 +19,7 @@ LOWER = words_of(
     loss error err errors perplexity ppl latency time times runtime duration seconds ms wer cer
     mae mse rmse mape smape nll kl divergence bpb bpc regret fid brier ece cost memory vram
     energy distance ttft tpot itl logloss mlogloss crossentropy entropy deviance misclassified
-    fpr fnr risk eer der ter lpips kid mase crps bpd toxicity rmsle nmse hamming elapsed
+    fpr fnr risk eer der ter lpips mase crps bpd toxicity rmsle nmse hamming elapsed
     hallucination hallucinations verlust fehler
     """
 )
@@ -31,7 +31,7 @@ HIGHER = words_of(
     hits hit sensitivity specificity jaccard purity bleu sacrebleu rouge rougel chrf meteor
     comet elo likelihood logprob r2 mcc psnr ssim silhouette ari nmi bertscore reward return
     score scores top throughput speedup qps rps flops gflops tflops gops bandwidth fps ips iops
-    rtfx mfu hfu ap tps goodput kappa spearman kendall pearson tpr mos pesq stoi sharpe faithfulness
+    rtfx mfu hfu ap tps goodput kappa spearman kendall pearson tpr pesq stoi sharpe faithfulness
     groundedness retrieved recovered detected answered solve
     """
 )
