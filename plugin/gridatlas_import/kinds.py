@@ -180,7 +180,7 @@ def _by_rules(column: Column, name: str) -> KindOfColumn | None:
 
 def _numbers_items(column: Column, name: str) -> bool:
     if terms.ITEMS.search(name):
-        return column.is_metric_like or _recurs(column)
+        return column.is_metric_like or (_recurs(column) and not _names_levels(column, name))
     many = column.level_count > FEW_LEVELS and _recurs(column) and _is_numbering(column)
     return many and name in terms.NUMBERED_ITEMS and not column.is_metric_like
 

@@ -228,11 +228,12 @@ def _of_texts(
         return
     first = columns[labels[0]]
     alike = _alike([columns[name] for name in levels])
+    spreads = sum(bool(own_spread(columns, name)) for name in levels)
     signs = {
         why: 1 if why else 0,
         "several metrics": are_metrics(levels)
         or len({*map(_arrow, levels)} - {""}) > 1
-        or 0 < sum(bool(own_spread(columns, name)) for name in levels) < len(levels),
+        or (len(labels) > 1 and not benchmarks and 0 < spreads < len(levels)),
         "a confusion matrix": {*levels} <= {*first.distinct},
         "names of benchmarks": min(4, len(benchmarks)),
         "values of one size": alike,

@@ -469,7 +469,6 @@ MOST_ADDED, MOST_EFFECTS = 20_000, 300
 Sums = tuple[Floats, Floats, float, int]
 
 
-@functools.lru_cache(maxsize=16)
 def additive(design: Design, name: str) -> Sums | None:
     """Least squares where rows lack levels: all but one, as in a Latin square; or some of a number.
 
@@ -482,11 +481,9 @@ def additive(design: Design, name: str) -> Sums | None:
         units of the mean square that is left; that, and its degrees of freedom. None where rows
         have several levels, or not all differences are told apart.
     """
-    y = design.y
     if name not in design.varied or design.unit in ("counts", "repeats", "none"):
         return None
-    at = np.nonzero(np.isfinite(y))
-    if len(at[0]) > MOST_ADDED or sum(y.shape) > MOST_EFFECTS:
+    if np.isfinite(design.y).sum() > MOST_ADDED or sum(design.y.shape) > MOST_EFFECTS:
         return None
     finite = np.isfinite(arrange(design, name))
     own_luck = design.unit in ("replicate", "item")
@@ -494,8 +491,14 @@ def additive(design: Design, name: str) -> Sums | None:
     gaps = _numbered(design, name) and not some_left
     if not gaps and finite.sum(axis=2).max() > 1:
         return None
-    axis = design.names.index(name)
-    count = y.shape[axis]
+    return _added_up(design, name)
+
+
+# Its own answer asks it several times. Small designs alone come here.
+@functools.lru_cache(maxsize=16)
+def _added_up(design: Design, name: str) -> Sums | None:
+    y, axis = design.y, design.names.index(name)
+    at, count = np.nonzero(np.isfinite(y)), y.shape[axis]
     order = [axis, *(of for of in range(y.ndim) if of != axis)]
     columns = [np.eye(y.shape[of])[at[of]] for of in order[:-1]]
     measured = np.asarray(columns[0].any(axis=0))
@@ -511,7 +514,7 @@ def additive(design: Design, name: str) -> Sums | None:
         return None
     ms, covariance = rest / df, inverse[:count, :count]
     means = np.where(measured, y[at].mean() + beta[:count], np.nan)
-    if own_luck:
+    if design.unit in ("replicate", "item"):
         found = [_effects(each.sum(axis=0) - of, measured) for of in each]
         without = np.array([effects[0][:count] for effects in found if effects])
         df = len(each) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from math import exp, floor, isfinite, log, log10
 
 import numpy as np
@@ -12,7 +13,7 @@ from gridatlas.analysis.contrasts import own_replicates
 from gridatlas.analysis.design import Design
 from gridatlas.analysis.roles import ITEMS, is_named
 from gridatlas.analysis.table import Factor
-from gridatlas.model.format import rounded
+from gridatlas.model.format import format_measured, rounded
 
 LIKELY = "\0"
 """Where `likely ` stands if an answer is no more than that."""
@@ -20,8 +21,6 @@ LONGEST = 90
 """Characters of a headline."""
 PLAIN = re.compile(r"[a-zµ@-]+(?![\w.])")
 """A first word that a sentence may begin with in capitals."""
-MOST_PLACES = 6
-"""Decimals up to which a small mean is written in full."""
 ONE_OF_EACH = "for these measurements, one of each"
 """What an answer holds for where nothing repeats the measurements."""
 TIMES = {"ns", "µs", "us", "ms", "s", "sec", "seconds", "min", "minutes", "h", "hours"}
@@ -76,10 +75,11 @@ def mean_text(page: Design, value: float, error: float = 0.0, *, bare: bool = Fa
     """A mean; of logs the geometric one."""
     if page.study.log:
         value = exp(min(value, 700.0))
-    text = fixed(value, decimals(page, error))
+    text = fixed(value, places := decimals(page, error))
     if value and float(text.replace("−", "-")) == 0:
-        places = 1 - floor(log10(abs(value)))
-        text = fixed(value, places) if places <= MOST_PLACES else f"{value:.1e}"
+        # A geometric mean is above 0; another one so near to it may be noise.
+        number = Decimal(repr(value)) if page.study.log else value
+        text = format_measured(number, places).replace("-", "−")
     return text if bare else with_unit(page, text)
 
 

@@ -1092,5 +1092,5 @@ def test_a_mean_that_isnt_zero_isnt_printed_as_zero():
     factors = {"method": name("method", "exact near rough"), "seed": few_seeds(6)}
     answer = front(table(values, factors, Metric("Gap", "", "lower", None, 4)))
     ranking = next(line for line in answer.evidence if line.startswith("Ranking"))
-    assert "exact 9.2e-16" in ranking
+    assert "exact 9.2 × 10⁻¹⁶" in ranking
     assert "near 0.0001" in ranking or "near 0.00009" in ranking

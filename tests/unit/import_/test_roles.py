@@ -427,6 +427,14 @@ ROLES: dict[str, tuple[str | dict[str, str], dict[str, Any]]] = {
             for step in (100, 200, 300, 400) for trial in (0, 1, 2)),
         {"x": "step", "y": None, "metric": "risk", "repeats": ["trial"], "better": "lower"},
     ),
+    "prompts that are compared, by their ids": (
+        crossed({"model": MODELS, "prompt_id": ("cot", "plain", "few")}, "accuracy"),
+        {"x": "model", "y": "prompt_id", "metric": "accuracy", "repeats": []},
+    ),
+    "a list of models with the errors of some tasks": (
+        crossed({"model": MODELS}, "sums", "sums_stderr", "logic", "logic_stderr", "prose"),
+        {"y": "model", "columns": ["sums", "logic", "prose"]},
+    ),
     "so many tokens in a second": (
         crossed({"ctx": (512, 1024), "quant": ("fp16", "int4")}, "decode_tok_s", "delta"),
         {"x": "ctx", "y": "quant", "metric": "decode_tok_s", "better": "higher"},
