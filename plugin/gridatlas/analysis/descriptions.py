@@ -196,8 +196,10 @@ def _means(page: Design, asked: Sequence[Question]) -> str:
     for question in asked:
         means = np.moveaxis(values, order.index(question.factor), 0)
         low, *_, high = sorted(means.reshape(len(means), -1).mean(axis=1).tolist())
-        ends = f"{words.mean_text(page, low, bare=True)} to {words.mean_text(page, high)}"
-        spans.append(f"{ends} by {page.factor(question.factor).label}")
+        step = (high - low) / 10  # so that whole numbers' means are told apart, too
+        first = words.mean_text(page, low, step, bare=True)
+        last = words.mean_text(page, high, step)
+        spans.append(f"{first} to {last} by {page.factor(question.factor).label}")
     return f"Means {', '.join(spans)}."
 
 
